@@ -1,4 +1,4 @@
-"""Check of a damaged database, and copy of its sound rows to a new file, as a job for terminal and window."""
+"""Job that checks a damaged database and copies its sound rows to a new file, in the terminal and in the window."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ class Rescue(Job):
 
 
 class _StoppedError(Exception):
-    """Ends the work of the store after a request to stop."""
+    """Raised to end the store's work when the job has been stopped."""
 
 
 def contents_text(findings: Findings) -> str:
-    """Counts of the content: ``3 runs, 1 training, 2 sweeps``."""
+    """The number of items of each kind: ``3 runs, 1 training, 2 sweeps``."""
     others = ((findings.trainings, "training"), (findings.sweeps, "sweep"))
     return ", ".join([counted(len(findings.runs), "run"), *(counted(len(each), one) for each, one in others if each)])

@@ -48,7 +48,7 @@ class RescueFeature(Feature):
         self.study.ended.connect(self._on_ended)
 
     def connect_parts(self) -> None:
-        """Offers to check or salvage in notices of errors, and reports damage that the history finds."""
+        """Adds offers to check or salvage a database to error notices, and reports damage found by the history."""
         self.ports.notices.ways_of = self.ways
         self.ports.history.damaged.connect(self._on_damaged)
 
@@ -81,7 +81,7 @@ class RescueFeature(Feature):
         ]
 
     def _on_damaged(self, path: Path, damage: Sequence[Damage]) -> None:
-        """Reports that the history lacks damaged runs."""
+        """Reports that damaged runs are missing from the history."""
         text = trn(
             "Something is damaged, and not listed: {what}.",
             "{count} things are damaged, and not listed, the first: {what}.",
@@ -108,7 +108,7 @@ class RescueFeature(Feature):
 
 
 def _report(job: Rescue) -> str:
-    """Counts of the sound content, followed by the damage."""
+    """Text that counts the sound items, then lists the damage."""
     assert job.findings is not None
     found = job.findings
     counts = [

@@ -1,4 +1,4 @@
-"""The user guide: the place of its built pages, the page of a topic, and the build of a missing guide."""
+"""The user guide: the location of its built pages, the page for a topic, and the build of a missing guide."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ def guide_page(topic: str) -> GuidePage:
     """The page of a topic.
 
     Args:
-        topic: empty for the start, else KIND/NAME: ``"panel/history"``, ``"controller/lia"``, ``"scheduler/blest"``,
-            ``"command/run"``, ``"command/runs/delete"`` for a command in a group, ``"section/link"`` of a scenario
-            file, ``"plot/rtt"``.
+        topic: empty for the start page, otherwise KIND/NAME: ``"panel/history"``, ``"controller/lia"``,
+            ``"scheduler/blest"``, ``"command/run"``, ``"command/runs/delete"`` for a command in a group,
+            ``"section/link"`` of a scenario file, ``"plot/rtt"``.
 
     Raises:
         InputError: if the kind of topic does not exist.
@@ -152,7 +152,7 @@ def guide_file(topic: str) -> tuple[Path, str]:
 
 
 class GuideBuild(Job):
-    """Builds the guide in another process; an older guide remains until the new one is complete."""
+    """Builds the guide in a separate process; an existing guide is kept until the new one is complete."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -179,7 +179,7 @@ class GuideBuild(Job):
         self._tell(share=1.0)
 
     def stop(self) -> None:
-        """Stop soon, and discard the new guide."""
+        """Stop the build soon, and discard the new guide."""
         super().stop()
         if self._process is not None:
             self._process.terminate()

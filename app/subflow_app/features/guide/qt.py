@@ -111,7 +111,7 @@ class GuideFeature(Feature):
         from subflow_app.features.guide.core import GuideBuild
 
         self._wanted = topic
-        if not self.study.is_running:  # a running build finally opens the page requested last
+        if not self.study.is_running:  # a running build opens the page requested last
             self.study.start(GuideBuild())
 
     def _on_ended(self, _build: GuideBuild | None, outcome: JobOutcome | None) -> None:
@@ -146,7 +146,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
 
 
 def topic_of(ports: GuidePorts, widget: QWidget | None) -> str:
-    """The topic of a widget: the algorithm in its inspector field, or else its panel; empty without a topic."""
+    """The topic of a widget: the algorithm in its inspector field, or else its panel; empty if neither has a topic."""
     if widget is None:
         return ""
     rows = {row.key: row for row in ports.inspector.form.rows()}

@@ -39,7 +39,7 @@ Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 _LISTING = "QUERY"
 MOST_LISTED = 50
-_WIDE = 110  # minimum width of a terminal, in characters, for all columns and for names of several words
+_WIDE = 110  # minimum width of a terminal, in characters, to show all columns and names of several words
 _TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
 runs_app = typer.Typer(
@@ -134,7 +134,7 @@ def _list_runs(
     _check_status(status)
     with opened_store(database, read_only=True) as store:
         conditions = parse_query(query, store.value_keys()) if query else []
-        # One run more than the limit shows whether the list is complete.
+        # Reading one run more than the limit shows whether the list is complete.
         most = (None if as_json else MOST_LISTED) if limit is None else limit
         least = most + 1 if most else None
         found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)
@@ -301,8 +301,8 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
     """Columns of the list of runs; `show` and --json print the other values.
 
-    On a narrow terminal, the list omits the simulated time in favour of names, and also the status if all runs have
-    finished. Runs whose flows have a size show completion time and goodput while active, other runs the goodput.
+    On a narrow terminal, the simulated time is omitted to leave room for names, as is the status if all runs have
+    finished. Runs whose flows have a given size show completion time and goodput while active; other runs show goodput.
     """
     took, active, rtt = (totals[key] for key in _TOTALS)
     simulated = RUN_MEASURES["simulated_s"]

@@ -1,1 +1,1 @@
-"""One time for all views of a run: transport bar, moving parts of the canvas, list of events."""
+"""The time that all views of a run show: transport bar, moving parts of the canvas, and list of events."""

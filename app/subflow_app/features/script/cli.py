@@ -180,7 +180,7 @@ def convert(
 
 
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
-    """Run the conformance checks, for a controller also the arena; print the findings unless `is_quiet`."""
+    """Run the conformance checks, and for a controller the arena; print the findings unless `is_quiet`."""
     from subflow_app.features.catalog.core.catalog import app_catalog
     from subflow_app.features.editor.core.scripts import check_script_name
     from subflow_app.features.script.core import ArenaTrial, ConformanceJob

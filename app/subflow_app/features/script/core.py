@@ -1,11 +1,11 @@
 """Conformance checks of a controller or scheduler script in small networks, compared with a simple reference.
 
 Each check is a separate scenario that contains the script, so that a person can open its run to find the cause of a
-failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. The network is
-equally hard for both, so most checks require only half the goodput of the reference, which broken scripts miss.
+failure. The reference is the same network with NewReno or the scheduler minrtt in place of the script. Most checks
+require only half the goodput that the reference achieves, because only broken scripts fail to reach it.
 
-A further check places the script in the networks of the arena, in their quick form, and ranks it among the shipped
-outcomes. The results of this check are not stored, because a script under development is no entrant of the arena.
+A further check runs the script in a quick form of the arena's networks, and ranks it among the shipped results. The
+ranking is not stored, because a script under development is not an entrant of the arena.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ STARVED = 0.1
 """Minimum goodput of each of many flows, as a share of their mean."""
 
 _NEAR = 0.05
-"""Largest deficit in the arena score at which a script still counts as good as NewReno."""
+"""Largest deficit in the arena score with which a script is still rated as good as NewReno."""
 
 _PLAINEST: Mapping[ScriptKind, str] = {"controller": "newreno", "scheduler": "minrtt"}
 _SAMPLE_INTERVAL_S = 0.1
@@ -99,7 +99,7 @@ class Question:
         id: key in documents.
         title: a word or two, in English.
         question: text of the question, in English.
-        tells: text of the answer, in English, with its numbers as placeholders such as `{share}`.
+        tells: text of the answer, in English, with placeholders such as `{share}` for its numbers.
     """
 
     id: str
@@ -110,7 +110,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Check(Question):
-    """A question that a run of a small network answers.
+    """A question that is answered by a run of a small network.
 
     Attributes:
         kinds: kinds of scripts to which the check applies.
@@ -135,7 +135,7 @@ class Check(Question):
     warmup_s: int = 2
 
     def source(self, kind: ScriptKind, name: str, text: str | None = None) -> ScenarioSource:
-        """The scenario with a controller or scheduler in it.
+        """The scenario of the check for a controller or scheduler.
 
         Args:
             kind: controller or scheduler.
@@ -286,7 +286,7 @@ class Finding:
         return f"{self.value:.2f}" if self.check is ARENA else f"{self.value:.0%}"
 
     def document(self) -> dict[str, Any]:
-        """The finding for JSON."""
+        """The finding as a JSON document."""
         return {"check": self.check.id, "verdict": self.verdict, "value": self.value, "text": self.text}
 
 
@@ -301,16 +301,16 @@ def checks_of(kind: ScriptKind) -> tuple[Check, ...]:
 
 
 class ConformanceJob(Batch[Check]):
-    """Runs all checks of a script. `run` blocks and belongs on a worker thread; other methods suit any thread.
+    """Runs all checks of a script. Call `run` on a worker thread, because it blocks; other methods suit any thread.
 
-    A script with errors ends the job: its error is part of the outcome.
+    If the script has errors, the job ends early and its outcome contains the error.
 
     Args:
         kind: kind of the script.
         name: name of the script.
         text: text of the script.
         jobs: number of simultaneous runs.
-        executor: makes the executor of the runs; None: according to `jobs`.
+        executor: creates the executor of the runs; None to choose one that suits `jobs`.
     """
 
     def __init__(
@@ -325,7 +325,7 @@ class ConformanceJob(Batch[Check]):
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """The findings so far, in the order of the checks."""
+        """The findings of the completed checks, in the order of the checks."""
         known = dict(self._findings)
         return tuple(known[check.id] for check in self.checks if check.id in known)
 
@@ -347,7 +347,7 @@ class ConformanceJob(Batch[Check]):
 
 
 class ArenaTrial(Job):
-    """Runs a controller in the networks of the arena, in their quick form; otherwise like `ConformanceJob`.
+    """Runs a controller in a quick form of the arena's networks; otherwise like `ConformanceJob`.
 
     Args:
         name: name of the script.

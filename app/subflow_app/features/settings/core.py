@@ -1,4 +1,4 @@
-"""The settings of the dialog, one row each: name, purpose and allowed values.
+"""Rows of the settings dialog: name, purpose and allowed values of each setting.
 
 A new setting needs a field of `Settings` and a row here.
 """
@@ -29,9 +29,9 @@ class SettingSpec:
         label: name in the dialog.
         tip: effect of the setting, in a sentence.
         kind: kind of editor.
-        choices: text of each value of a ``choice``.
-        bounds: lowest and highest value of a ``time`` (s) or a ``whole``.
-        unit: unit of a ``whole``, for display.
+        choices: text of each value, for the kind ``choice``.
+        bounds: lowest and highest value, for the kinds ``time`` (s) and ``whole``.
+        unit: displayed unit, for the kind ``whole``.
         is_for_next_start: whether the setting takes effect only at the next start of the program.
     """
 
@@ -138,7 +138,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
 
 
 def defaults(settings: Settings) -> Settings:
-    """The settings with every row at its default; recent files, folders and the database stay."""
+    """The settings with every row at its default; recent files, folders and the database are kept."""
     fresh = Settings()
     return replace(settings, **{spec.key: getattr(fresh, spec.key) for spec in SETTINGS})
 

@@ -138,7 +138,7 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         return whole, whole.value, whole.setValue
     number = TimeBox()
     number.setRange(low, high)
-    # The stored value may have more digits than the field shows; it changes only after an edit.
+    # The stored value may have more digits than the field shows; it is kept unless the user edits the field.
     exact = [low]
 
     def show(value: float) -> None:

@@ -1,6 +1,7 @@
-"""Crash reports in the window: a report on disk and a log entry for each unexpected exception, and a dialog.
+"""Crash reports in the window.
 
-The dialog lists the reports and shows their text. After a crash, the next start shows a short notice.
+Each unexpected exception is logged and reported in a file. A dialog lists the reports and shows their text. After a
+crash, the next start shows a short notice.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class BugReports(QObject):
     _happened = Signal(str, object)  # text of the report, and its file or None; emitted in the thread of the exception
 
     def __init__(self, dialogs: Dialogs, parent: QObject) -> None:
-        """Inactive until :meth:`hear`."""
+        """Creates reports only after :meth:`hear` is called."""
         super().__init__(parent)
         self._dialogs = dialogs
         self._is_shown = False
@@ -141,7 +142,7 @@ class BugReports(QObject):
         text = "".join(traceback.format_exception(kind, error, trace))
         report = report_error(error, where)
         _log.critical("bug: %s", text)
-        # A repeated bug has no new file.
+        # A repeated bug does not get a new file.
         shown = report_text(title_of(error), where, text, ()) if report is None else report.text()
         self._happened.emit(shown, None if report is None else report.file)
 

@@ -25,7 +25,7 @@ _LEVELS = {
 
 
 class LogPanel(QWidget):
-    """Shows messages from all threads in the GUI thread."""
+    """Shows messages logged by any thread; the widgets are updated in the GUI thread."""
 
     _came = Signal()
     unseen_changed = Signal(int)  # warnings and errors since the panel was last visible

@@ -1,7 +1,7 @@
-"""Controllers and schedulers as written in scenario files, and the choices that batches offer for a flow.
+"""Controllers and schedulers as scenario files name them, and the alternatives that a batch can try for a flow.
 
-A file holds a name, or a table with a name and options. The choice of the scenario comes first, then all others. A
-choice with options or a policy differs from the algorithm with its defaults, so both are offered.
+A file gives a name, or a table with a name and options. The scenario's own choice is listed first, then all others. A
+choice with options or a policy is not the same as the algorithm with its defaults, so both are offered.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def name_in(value: object) -> str:
 
 
 def own_or_named(own: TomlValue, value: TomlValue) -> TomlValue:
-    """Return the scenario's own choice, with options and policy, if `value` only repeats its name; otherwise `value`.
+    """Return `own`, with its options and policy, if `value` is just its name; otherwise return `value`.
 
     Args:
-        own: controller or scheduler of the scenario.
+        own: the scenario's controller or scheduler.
         value: the requested choice, a name or a table.
     """
     return own if isinstance(value, str) and value == name_in(own) else value
@@ -54,7 +54,7 @@ def defaults_of(name: str) -> TomlValue:
 
 
 def value_text(value: TomlValue) -> str:
-    """Write a controller or scheduler in one line: "confluence, policy = mine"."""
+    """Format a controller or scheduler as one line: "confluence, policy = mine"."""
     if not isinstance(value, Mapping):
         return str(value)
     return ", ".join([name_in(value), *_option_texts(value)])
@@ -67,11 +67,11 @@ def _option_texts(value: Mapping[str, TomlValue]) -> list[str]:
 
 
 def replaced_text(key: str, others: Iterable[str], own: TomlValue) -> str:
-    """Write a line about replacements that run without the options set for the scenario's own choice.
+    """Return a warning that options set for the scenario's own algorithm do not apply to the algorithms replacing it.
 
     Args:
         key: dotted key of the controller or scheduler: "flows.download.controller".
-        others: the replacements, as written by `value_text`.
+        others: the replacements, as formatted by `value_text`.
         own: the choice of the scenario, with its options.
     """
     return tr(
@@ -89,13 +89,13 @@ _MOST_FILES = 50
 
 @dataclass(frozen=True, slots=True)
 class AlgorithmChoice:
-    """A controller or scheduler that a flow can have.
+    """A controller or scheduler that a flow can use.
 
     Attributes:
         value: the value of the key in a scenario file.
         text: label in a list.
-        summary: a line of description.
-        is_own: whether the scenario itself makes this choice.
+        summary: one-line description.
+        is_own: whether this is the scenario's own choice.
     """
 
     value: TomlValue
@@ -107,11 +107,11 @@ class AlgorithmChoice:
 def controller_choices(
     tree: Mapping[str, Any], scenario: Scenario, folder: Path | None = None
 ) -> dict[str, tuple[AlgorithmChoice, ...]]:
-    """Return the choices of controllers for each flow, the scenario's own first; omits flows without a controller.
+    """Return the controllers that each flow can use, the scenario's own first; flows without a controller are omitted.
 
     Args:
-        tree: the scenario file.
-        scenario: the parsed scenario of that file.
+        tree: the scenario file as plain tables.
+        scenario: the same file, parsed.
         folder: folder of the file, searched for policies; None for a scenario without a file.
     """
     policies = _policies(folder)

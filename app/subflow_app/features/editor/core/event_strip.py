@@ -1,8 +1,8 @@
-"""Timed changes of a scenario as rows of a timeline, and the edits of the file that a drag causes.
+"""A scenario's timed changes as rows of a timeline, and the edits that dragging makes in the file.
 
-A link failure and its recovery are two events in the file and one bar on the strip; every other change at an instant is
-a mark. The strip reads the text of the file instead of the parsed scenario, because each bar end and each mark needs
-the place in the text that a drag rewrites.
+A link failure and its recovery are two events in the file but one bar on the strip. Every other change at an instant
+is a mark. The strip reads the file's tables instead of the parsed scenario, because a drag rewrites a value in the file
+and needs the path to this value.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ _NICE = (1, 2, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class StripMark:
-    """A change at an instant.
+    """A mark on the strip: changes at one moment.
 
     Attributes:
-        at: path of its time in the file: `("events", 3, "at")`, or the time of a rate step.
+        at: path of the event's time in the file, such as `("events", 3, "at")`, or of a rate step's time.
         time_s: simulated time, s.
-        changes: pairs (key of the file, new value as text); the new state as a bool for a switch.
+        changes: pairs of key and new value as text, or new state as a bool for a switch.
         side: direction of a link, or number of a subflow; empty for the whole link or flow.
         values: paths of the new values in the file.
-        earliest_s: lower bound of a drag, s.
-        latest_s: upper bound of a drag, s.
+        earliest_s: earliest time to which the mark can be dragged, s.
+        latest_s: latest time to which the mark can be dragged, s.
     """
 
     at: Path
@@ -71,16 +71,16 @@ class StripMark:
 
 @dataclass(frozen=True, slots=True)
 class StripBar:
-    """An outage: a link that is down, or a subflow that is closed.
+    """An outage, during which a link is down or a subflow is closed.
 
     Attributes:
-        key: the key that ends service: `up` for links, `open` for flows.
-        target: the name in the events, e.g. `wifi`, `download.3`.
+        key: the key that ends and restores service: `up` for links, `open` for flows.
+        target: name of the link or flow in the events, e.g. `wifi`, `download.3`.
         side: direction of the link, or number of the subflow; empty for the whole link or flow.
         start: path of its start time in the file.
         end: path of its end time; None if the outage lasts until the end of the run.
         start_s: start time in seconds.
-        end_s: end time in seconds; the duration of the run without an end event.
+        end_s: end time in seconds; the end of the run for an outage without an end event.
         duration_s: duration of the run in seconds.
     """
 
@@ -111,12 +111,12 @@ class StripRow:
 
 
 def strip_rows(data: Mapping[str, Any], duration_s: float, selected: str = "") -> tuple[StripRow, ...]:
-    """Build the rows, links before flows, for each target that changes and for the selected one.
+    """Build a row for each link and flow that changes, and for the selected one; links come before flows.
 
     Args:
         data: the file as plain tables and values; malformed entries are skipped.
         duration_s: duration of the run in seconds.
-        selected: dotted key of the canvas selection.
+        selected: dotted key of the part selected on the canvas.
     """
     rows = []
     for section, noun in (("links", "link"), ("flows", "flow")):
@@ -140,33 +140,33 @@ def start_of(item: StripItem) -> float:
 
 
 def tick_step(duration_s: float, width_px: float, least_px: float) -> float:
-    """Return the smallest of 1, 2, 5 times a power of ten seconds that is at least `least_px` pixels wide."""
+    """Return the smallest of 1, 2 or 5 times a power of ten, in seconds, that spans at least `least_px` pixels."""
     least = max(duration_s * least_px / max(width_px, 1.0), 1e-9)
     power = 10.0 ** math.floor(math.log10(least))
     return next(nice * power for nice in _NICE if nice * power >= least * (1 - 1e-9))
 
 
 def snapped(time_s: float, step_s: float, earliest_s: float, latest_s: float) -> float:
-    """Return the tick nearest to a time, kept within bounds; a step of 0 leaves the time as it is."""
+    """Round a time to the nearest tick and clamp it to the bounds; a step of 0 disables rounding."""
     wanted = round(time_s / step_s) * step_s if step_s > 0 else time_s
-    # Nine digits are the simulator's nanoseconds, and keep 0.30000000000000004 out of files.
+    # Nine decimals match the simulator's resolution of 1 ns, and keep 0.30000000000000004 out of files.
     return round(min(max(wanted, earliest_s), latest_s), 9)
 
 
 def dragged_mark(mark: StripMark, to_s: float, step_s: float) -> float:
-    """Return the new time of a mark that is dragged to a time."""
+    """Return the new time of a mark dragged to `to_s`, snapped to ticks and kept within the mark's bounds."""
     return snapped(to_s, step_s, mark.earliest_s, mark.latest_s)
 
 
 def dragged_bar(bar: StripBar, part: Part, by_s: float, step_s: float) -> tuple[float, float]:
-    """Return the new start and end, within the run, of a bar whose part is dragged by `by_s` seconds."""
+    """Return a bar's new start and end, kept within the run, after one part of it is dragged by `by_s` seconds."""
     if part == "start":
         return snapped(bar.start_s + by_s, step_s, 0.0, max(bar.end_s - LEAST_BAR_S, 0.0)), bar.end_s
     if part == "end":
         least = min(bar.start_s + LEAST_BAR_S, bar.duration_s)
         return bar.start_s, snapped(bar.end_s + by_s, step_s, least, bar.duration_s)
     if bar.end is None:
-        # Without an end event, the bar lasts until the end of the run: dragging moves its start only.
+        # A bar without an end event lasts until the end of the run, so dragging moves only its start.
         return snapped(bar.start_s + by_s, step_s, 0.0, bar.duration_s), bar.end_s
     length = bar.end_s - bar.start_s
     start = snapped(bar.start_s + by_s, step_s, 0.0, max(bar.duration_s - length, 0.0))
@@ -177,19 +177,19 @@ def dragged_bar(bar: StripBar, part: Part, by_s: float, step_s: float) -> tuple[
 
 
 def with_mark_at(text: str, mark: StripMark, time_s: float) -> str:
-    """Return the text with a mark moved to another time.
+    """Return the scenario text with a mark moved to `time_s`.
 
     Raises:
-        TomlEditError: if the place cannot be edited.
+        TomlEditError: if the mark's time cannot be edited in the text.
     """
     return _with_time(text, mark.at, time_s)
 
 
 def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
-    """Return the text with a bar moved to other times; a bar without an end event receives one if its end moves.
+    """Return the scenario text with a bar moved; a bar without an end event gets one if its end moves.
 
     Raises:
-        TomlEditError: if a place cannot be edited.
+        TomlEditError: if one of the times cannot be edited in the text.
     """
     if start_s != bar.start_s:
         text = _with_time(text, bar.start, start_s)
@@ -203,7 +203,9 @@ def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
 
 
 def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step_s: float) -> str:
-    """Return the text with an outage of a tenth of the run: a link goes down, or the subflows of a flow close.
+    """Return the scenario text with a new outage, in which a link is down or a flow's subflows are closed.
+
+    The outage lasts a tenth of the run, or less if the run ends earlier.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -217,7 +219,7 @@ def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step
 
 
 def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: float) -> str:
-    """Return the text with one more event: a new rate, delay, loss or queue of a link, or subflows that become backups.
+    """Return the scenario text with one more event, which sets `key` of a link or flow to `value`.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -228,17 +230,19 @@ def with_change(text: str, row_key: str, key: str, value: TomlValue, time_s: flo
 
 
 def without(text: str, item: StripItem) -> str:
-    """Return the text without a mark or bar: removes its rate step, or its events with all other changes in them.
+    """Return the scenario text without a mark or bar.
+
+    A rate step is removed alone; an event is removed with all of its changes.
 
     Raises:
-        TomlEditError: if a place cannot be edited.
+        TomlEditError: if the text cannot be edited at that place.
     """
     if item.places[0][0] != "events":
         *owner, _steps, number, _time = item.places[0]
         steps = toml_edit.get_value(toml_edit.read_toml(text), (*owner, "steps"))
         rest = [step for index, step in enumerate(steps) if index != number]
         return toml_edit.set_value(text, (*owner, "steps"), rest)
-    # In descending order, so that the remaining numbers stay valid.
+    # Removing in descending order keeps the lower numbers valid.
     for number in sorted((int(place[1]) for place in item.places), reverse=True):
         text = toml_edit.remove_table(text, "events", number)
     return text
@@ -260,7 +264,7 @@ def value_at(data: Mapping[str, Any], link: str, key: str, time_s: float) -> Tom
 
 
 def time_text(time_s: float, like: object = None) -> TomlValue:
-    """Write a time for the file, in the unit of the previous value `like` if that is exact, otherwise in seconds."""
+    """Format a time for the file, in the unit of the previous value `like` if that is exact, otherwise in seconds."""
     exact = Decimal(repr(round(time_s, 9)))
     if isinstance(like, (int, float)) and not isinstance(like, bool):
         return int(exact) if exact == int(exact) else float(exact)
@@ -360,7 +364,7 @@ def _rate_steps(link: str, table: Mapping[str, Any], duration_s: float) -> Itera
                 (("rate", _short(step[1])),),
                 side,
                 ((*place, 1),),
-                # The first step holds from the start of the run, and steps keep their order.
+                # The first step applies from the start of the run. Later steps cannot be dragged past their neighbours.
                 0.0 if number == 0 else (before or 0.0) + LEAST_BAR_S,
                 0.0 if number == 0 else duration_s if after is None else after - LEAST_BAR_S,
             )
@@ -400,7 +404,7 @@ def _seconds(value: object) -> float | None:
 
 
 def _short(value: object) -> str:
-    """Write a value briefly: for a table, its first value."""
+    """Format a value as short text; a table is reduced to its first value."""
     if isinstance(value, dict):
         return text_of(next(iter(value.values()), ""))
     return text_of(value)

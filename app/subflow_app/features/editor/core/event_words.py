@@ -1,7 +1,7 @@
 """Wording of timed changes, shared by lists, tooltips, captions, reports and forks.
 
-A change is the mapping of an `[[events]]` entry; `entry_of` makes one from a parsed event. Reports pass `say=str`,
-because stored text stays English.
+Changes are given as the mapping of an `[[events]]` entry, which `entry_of` builds from a parsed event. Reports pass
+`say=str`, because stored text is always English.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from subflow_sim.params import EVENT_CHANGES
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event
 
-# Switches come first.
+# Changes that switch a state, such as `up`, come first.
 _CHANGES = {
     param.key: param
     for param in sorted(chain.from_iterable(EVENT_CHANGES.values()), key=lambda param: not param.states)
@@ -45,28 +45,28 @@ def entry_of(event: Event) -> dict[str, Any]:
 
 
 def value_text(key: str, value: Any, say: Callable[[str], str] = tr) -> str:
-    """Write the new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
+    """Format the new value of one key: ``down``, ``5 %``, ``mpcc (alpha 0.9)``."""
     if isinstance(value, bool) and key in _CHANGES and _CHANGES[key].states:
         return say(_CHANGES[key].states[not value])
     if isinstance(value, Mapping):
-        # A controller with options, a loss model or a queue limit: its name first.
+        # For a controller with options, a loss model or a queue limit, the name comes first.
         name = next((value[each] for each in ("name", "model", "limit") if each in value), "")
         rest = [f"{option} {value_text('', each, say)}" for option, each in value.items() if each is not name]
         return f"{value_text('', name, say)} ({', '.join(rest)})" if rest else value_text("", name, say)
     if key == "loss" and isinstance(value, int | float):
         return f"{value * 100:.10g} %"
-    # A fork that changes both directions of a link gives both earlier values: ``2 % / 1 %``.
+    # The earlier values of both directions of a link may be joined: ``2 % / 1 %``.
     parts = text_of(value).split(" / ")
     return say(_UNLIMITED) if value == _UNLIMITED else " / ".join(_NUMBER.sub(r"\1 ", part) for part in parts)
 
 
 def key_text(key: str, say: Callable[[str], str] = tr) -> str:
-    """Return the words for a key with a value, e.g. ``queue``; empty for a switch, whose value needs no key."""
+    """Return the label of a key, e.g. ``queue``; empty for a switch, whose value needs no label."""
     return say(key.replace("_", " ")) if key in _CHANGES and not _CHANGES[key].states else ""
 
 
 def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> list[str]:
-    """Write each change in a few words: ``rate 4 Mbit/s``, ``down``; skips keys that describe no change."""
+    """Describe each change in a few words: ``rate 4 Mbit/s``, ``down``; keys that describe no change are skipped."""
     present = [key for key in _CHANGES if key in changes]
     return [f"{key_text(key, say)} {value_text(key, changes[key], say)}".strip() for key in present]
 
@@ -79,7 +79,7 @@ def side_text(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> str
 
 
 def change_text(changes: Mapping[str, Any], *, has_target: bool = True) -> str:
-    """Write an entry in one line: ``wifi, forward: rate 4 Mbit/s, up``, optionally without its target."""
+    """Describe an entry in one line: ``wifi, forward: rate 4 Mbit/s, up``, optionally without its target."""
     target = str(changes.get("link", changes.get("flow", ""))) if has_target else ""
     head = ", ".join(filter(None, (target, side_text(changes))))
     words = ", ".join(change_words(changes))

@@ -1,9 +1,9 @@
-"""Draft of a flow in the dialog: its ends, kind, algorithms, and its proposed or chosen paths.
+"""Draft of a flow in the flow dialog: its ends, kind, algorithms and paths.
 
-A graph search proposes paths, or the user picks them link by link.
+Paths are proposed by a graph search, or picked link by link by the user.
 
-Links may be parallel, and hosts do not forward. In the graph, every link is a node between its two ends. Parallel links
-therefore form different paths, and edge-disjoint paths of the graph share no link of the scenario.
+Links may be parallel, and hosts do not forward packets. The graph therefore represents every link as a node between its
+two ends. Parallel links form different paths, and edge-disjoint paths of the graph share no link of the scenario.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class PathFacts:
     Attributes:
         rate_bps: rate of the slowest link in bit/s; infinite if no link limits the rate.
         delay_s: one-way delay in seconds.
-        loss: probability that one of the links loses a packet.
+        loss: probability that a packet is lost on the path.
     """
 
     rate_bps: float
@@ -47,7 +47,7 @@ class PathFacts:
 
 
 def topology_of(scenario: Scenario) -> Topology:
-    """Return the links with their ends, and the hosts."""
+    """Return the scenario's links with their ends, and its hosts."""
     hosts = frozenset(name for name, node in scenario.nodes.items() if node.kind == "host")
     return Topology({name: link.ends for name, link in scenario.links.items()}, hosts)
 
@@ -95,7 +95,7 @@ def propose_paths(scenario: Scenario, source: str, destination: str) -> tuple[tu
 
 
 def why_not_next(topology: Topology, source: str, destination: str, path: Sequence[str], link: str) -> str:
-    """Return the reason why a link cannot extend a path; empty if it can.
+    """Return why a link cannot extend a path; empty if it can.
 
     Args:
         topology: links with their ends, and the hosts.
@@ -136,7 +136,7 @@ def _graph_of(scenario: Scenario, source: str, destination: str) -> Graph[Any]:
 
     graph: Graph[Any] = nx.Graph()
     forwarding = {name for name, node in scenario.nodes.items() if node.kind == "router"} | {source, destination}
-    # The weight of a link is 1 plus a small share for its delay, which decides among paths with equally many links.
+    # A link weighs 1 plus a small share for its delay, which breaks ties between paths with equally many links.
     longest = sum(link.forward.delay_s + link.reverse.delay_s for link in scenario.links.values()) or 1.0
     for name, link in scenario.links.items():
         if forwarding.issuperset(link.ends):
@@ -180,7 +180,7 @@ class DraftPath:
 
 
 class FlowDraft:
-    """State of the flow dialog; it changes nothing in the scenario.
+    """State of the flow dialog. Changes to the draft leave the scenario untouched.
 
     Args:
         scenario: the scenario or its drawable part.
@@ -203,7 +203,7 @@ class FlowDraft:
         self.controller = _DEFAULT_CONTROLLERS["mptcp"]
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
-        self.picked: list[str] | None = None  # the path under construction, if any
+        self.picked: list[str] | None = None  # links of the path being picked, in order; otherwise None
         self.paths: list[DraftPath] = []  # all selectable paths, in the order of the dialog
         present = scenario.flows.get(flow)
         if present is not None:
@@ -305,7 +305,7 @@ class FlowDraft:
         return frozenset(name for name in self._topology.ends if not self.why_not(name))
 
     def pick(self, link: str) -> str:
-        """Extend the path by a link, or remove its last link; at the destination, choose the complete path.
+        """Append a link to the path being picked, or remove it if it is the last; choose the path once it is complete.
 
         Returns:
             The reason for a refusal; empty on success.
@@ -326,7 +326,7 @@ class FlowDraft:
 
     @property
     def stands_at(self) -> str:
-        """The last node on the path being picked; the source before the first link."""
+        """The last node on the path being picked, or the source if no link has been picked."""
         return list(nodes_on(self._topology, self.source, self.picked or ()))[-1]
 
     # --- internals --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
-"""The forms of a scenario's parts, with their fields, hints and problems, and the outline of all parts.
+"""Forms for the parts of a scenario, with fields, hints and problems, and an outline of all parts.
 
 The declarations of the simulator (`SECTIONS` and the options of controllers and schedulers) provide everything that a
-form needs beyond the document. A new key or algorithm therefore appears in the window without a change of this module.
+form needs beyond the document. A new key or algorithm therefore appears in the window without a change to this module.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def outline(doc: ScenarioDoc) -> tuple[OutlineEntry, ...]:
             )
             for name in part_names(doc, section)
         )
-        # An incomplete drawing is no error: its missing parts do not count as problems.
+        # An incomplete drawing is not an error, so its missing parts do not count as problems.
         count = 0 if doc.missing_part else len(doc.problems_at(section))
         entries.append(OutlineEntry(section, tr(title), "", count, children))
     return tuple(entries)
@@ -143,7 +143,7 @@ _LABELS: Mapping[str, str] = {
 }
 _MOST_LISTED_COPIES = 20
 _LONGEST_DELAY_S = 1000.0  # A default of 0 is shown in ms if the maximum of the parameter is at most this value.
-# Default controllers of the simulator, by kind of flow; the help of the key `controller` repeats their names.
+# The simulator's default controllers by kind of flow, also named in the help of the key `controller`.
 _DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
@@ -185,7 +185,7 @@ class FormField:
 
     @property
     def unit(self) -> str:
-        """The unit assumed for a bare number typed here; empty if the number stays bare."""
+        """The unit assumed for a number typed without a unit; empty to keep the number as typed."""
         return shown_unit(self.param, self.text, self.applies or self.placeholder)
 
     def completed(self, text: str) -> str:
@@ -210,7 +210,7 @@ class Form:
         key: dotted key; empty for the whole scenario; `nodes`, `links`, `flows` or `events` for a list of parts.
         kind: kind of part, e.g. `Link`.
         title: name of the part.
-        subtitle: a line of description.
+        subtitle: one-line description.
         groups: the fields in groups, from top to bottom.
         problems: problems of the whole part that belong to no field.
     """
@@ -240,7 +240,7 @@ def change_labels() -> dict[str, str]:
 
 
 def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | None:
-    """Build the form of a part of the scenario; None if the part does not exist (any more).
+    """Build the form of a part of the scenario; None if the part does not exist.
 
     Args:
         doc: the scenario.
@@ -338,7 +338,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
 
 
 def _link_table(doc: ScenarioDoc, key: str, name: str) -> FormGroup:
-    """Build the group of an optional table of a link direction; an absent table requires no keys."""
+    """Build the group for an optional table of a link direction. Its keys are required only if the table is present."""
     table = LINK_TABLES[name]
     is_given = bool(doc.value(f"{key}.{name}"))
     fields = [
@@ -372,7 +372,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
 
 
 def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:
-    """Build the group of the arrivals table; an absent table requires no keys."""
+    """Build the group for the arrivals table. Its keys are required only if the table is present."""
     is_given = bool(doc.value(f"{key}.arrivals"))
     fields = [
         _field(doc, f"{key}.arrivals.{param.key}", replace(param, required=param.required and is_given))
@@ -414,7 +414,7 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
 
 
 def _later_controller(doc: ScenarioDoc, field: FormField, flow: str, catalog: AlgorithmCatalog) -> FormField:
-    """Offer the controllers that can replace another during the run: all except those driven by an agent."""
+    """Restrict a controller field to those that can take over during the run: all except those driven by an agent."""
     kind = text_of(doc.value(f"flows.{flow.partition('.')[0]}.kind"))
     return replace(_without(_flow_field(doc, field, kind, catalog), catalog.learners), placeholder="")
 
@@ -475,7 +475,7 @@ def _field(doc: ScenarioDoc, key: str, param: Param, *, placeholder: str | None 
 
 
 def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: AlgorithmCatalog) -> FormField:
-    """Add the selectable values to a field of a flow; the `text` of an algorithm is its name."""
+    """Add the selectable values to a field of a flow; a controller or scheduler is shown by its name alone."""
     key = field.param.key
     if key in ("from", "to"):
         hosts = [name for name, table in tables(doc, "nodes").items() if table.get("kind") != "router"]
@@ -530,7 +530,7 @@ def _option_groups(
 
     Args:
         doc: the scenario.
-        field: field that chooses the algorithm.
+        field: field in which the algorithm is chosen.
         catalog: algorithms with their options.
         refused: values to omit from the lists of all options.
     """
@@ -552,7 +552,7 @@ def _option_fields(doc: ScenarioDoc, field: FormField, catalog: AlgorithmCatalog
     params = {param.key: param for param in known.options} if known else {}
     for each in given if isinstance(given, dict) else ():
         if each != "name" and each not in params:
-            # The algorithm lacks this option: shown so that the user can remove it.
+            # An option that the algorithm lacks is shown, so that the user can remove it.
             params[each] = Param(
                 each, Dimension.TEXT, tr("{algorithm} has no such option.", algorithm=chosen or tr("This algorithm"))
             )
@@ -587,7 +587,7 @@ def _details(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
 
 
 def _policy_hint(options: Sequence[FormField], catalog: AlgorithmCatalog) -> str:
-    """Return the origin of the chosen policy; empty without a policy or without a card."""
+    """Return a line on the origin of the chosen policy; empty if no policy is chosen or the policy lacks a card."""
     for field in options:
         if field.param.dimension is Dimension.POLICY:
             name = field.text or field.placeholder

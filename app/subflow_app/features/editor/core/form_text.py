@@ -17,7 +17,7 @@ from subflow_sim.units import UNITS, split_quantity
 _ALWAYS_TEXT = (Dimension.TEXT, Dimension.NAME, Dimension.CHOICE, Dimension.POLICY)
 # Quantities that are usually written with a unit.
 _WITH_UNITS = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.QUEUE, Dimension.RATIO)
-# Notations of rates in other tools. Not MBps, which may mean bytes.
+# Rate units as other tools write them. MBps is left out because it may mean bytes.
 _RATES_OF_OTHERS = {
     "bps": "bit/s",
     "kbps": "kbit/s",
@@ -30,7 +30,7 @@ _RATES_OF_OTHERS = {
 
 
 class Previewer(Protocol):
-    """Checks whether a value fits a key: a scenario document, or a form without a document."""
+    """Checks whether a value fits a key. Scenario documents implement it, as do forms without a document."""
 
     def preview(self, key: str, value: TomlValue) -> Sequence[Problem]:
         """Return the problems that the value would cause at that key; changes nothing."""
@@ -80,11 +80,11 @@ def check_text(doc: Previewer, key: str, param: Param, text: str) -> TextCheck:
 
 
 def shown_unit(param: Param, *shown: str) -> str:
-    """Return the unit assumed for a bare number in a field; empty if the number has to stay bare.
+    """Return the unit assumed for a number typed without a unit; empty to keep the number as typed.
 
     Args:
         param: declaration of the field.
-        shown: text of the field and its placeholder; the first quantity among them decides.
+        shown: text of the field and its placeholder; the first of them that is a quantity gives the unit.
     """
     if param.dimension not in _WITH_UNITS:
         return ""
@@ -110,9 +110,9 @@ def completed(param: Param, text: str, *shown: str) -> str:
 def with_unit(text: str, unit: str | None) -> str:
     """Append to a bare number the unit of the value it replaces: "30" typed over "10Mbit/s" becomes "30Mbit/s".
 
-    People read the unit next to a value as part of the field. Text other than a bare number stays unchanged. A number
-    stays bare if the current value has no unit, because a bare number in a scenario file is in SI units. A number with
-    an exponent, 8e6, also stays bare. "5 Mbps" for a rate becomes "5Mbit/s".
+    People read the unit next to a value as part of the field. Text other than a bare number is unchanged, and so is a
+    bare number if the current value has no unit, because a bare number in a scenario file is in SI units. A number
+    with an exponent, 8e6, is unchanged as well. "5 Mbps" for a rate becomes "5Mbit/s".
     """
     if unit in UNITS[Dimension.RATE]:
         text = _rate_as_here(text)

@@ -4,7 +4,7 @@ The module parses both formats without networkx, whose readers expand the entiti
 the line of a problem. Those readers also refuse parallel edges and repeated labels, both of which occur in files of the
 Topology Zoo.
 
-Other programs can read the exported GraphML, and the import restores all values in it.
+Other programs can read the exported GraphML, and importing it again restores all values.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def read_graph(path: Path) -> RawGraph:
     """Read a GraphML or GML file.
 
     Raises:
-        GraphFileError: if the file is unreadable, too large, in another format, or not a consistent graph.
+        GraphFileError: if the file is unreadable, too large, in a different format, or not a consistent graph.
     """
     try:
         content = read_file(path, MAX_BYTES)
@@ -367,7 +367,7 @@ _VALUE_KEYS = ("rate", "delay", "queue", "loss")
 
 
 def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
-    """Return GraphML: nodes with kind and place, and links with rate, delay, queue and loss of both directions."""
+    """Return a scenario as GraphML: nodes with kind and place, and links with the values of both directions."""
     lines = ['<?xml version="1.0" encoding="utf-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">']
     for key, kind in _NODE_KEYS.items():
         lines.append(f'  <key id="n_{key}" for="node" attr.name="{key}" attr.type="{kind}"/>')
@@ -393,7 +393,7 @@ def graphml_of(scenario: Scenario, places: Mapping[str, Point]) -> str:
 
 
 def left_out(scenario: Scenario) -> tuple[str, ...]:
-    """List the contents of a scenario that GraphML cannot represent, in a few words each."""
+    """Describe the parts of a scenario that GraphML cannot represent, in a few words each."""
     directions = [side for link in scenario.links.values() for side in (link.forward, link.reverse)]
     found = {
         "flows": bool(scenario.flows),

@@ -1,4 +1,4 @@
-"""Conversion of a graph file into a scenario; links take rates and delays from the file, or guesses marked as such."""
+"""Converts a graph file to a scenario. Link rates and delays come from the file, or are guesses marked as such."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ _LEAST_DELAY_S = 10e-6
 _EARTH_M = 6_371_000.0
 _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 _SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])\s*(?:bit|b|be)?\s*(?:/\s*s|ps|ec)?\b", re.IGNORECASE)
-# Rates in bit/s: multiples of the base rates of SONET (OC) and SDH (STM), and lines of the telephone hierarchy and
-# of Ethernet.
+# Rates in bit/s: the base rates of SONET (OC) and SDH (STM), then those of telephone carriers and Ethernet.
 _CARRIER = re.compile(r"\b(OC|STM)-?\s*(\d{1,3})", re.IGNORECASE)
 _CARRIER_BPS = {"OC": 51.84e6, "STM": 155.52e6}
 _LINES = {"E1": 2.048e6, "E3": 34.368e6, "T1": 1.544e6, "T3": 44.736e6, "DS3": 44.736e6}
@@ -46,13 +45,13 @@ class LinkReport:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A scenario without flows, with a report on its origin.
+    """An imported scenario, which contains no flows, and a report on the origin of its values.
 
     Attributes:
         name: name of the network.
         text: TOML text of the scenario.
         links: a report for each link.
-        notes: further notes for the user, a sentence each.
+        notes: further notes for the user, one sentence each.
         node_count: number of nodes.
     """
 
@@ -286,7 +285,7 @@ class _Importer:
         return number
 
     def _checked(self, edge: RawEdge, key: str, value: Value) -> str:
-        """Return a value as text for the scenario, after checking it against the declaration of the link key."""
+        """Check a value against the declaration of a link key, and return it as text for the scenario."""
         param = params_by_key("link")[key]
         text = f"{value:g}" if isinstance(value, float) else str(value)
         try:
@@ -347,7 +346,7 @@ class _Importer:
 
 
 def speed_in(text: str) -> float | None:
-    """Return the rate that a link's label names, in bit/s: `10 Gbit/s`, `OC-48`, `E3`; None if it names no rate.
+    """Return the rate named in a link's label, in bit/s: `10 Gbit/s`, `OC-48`, `E3`; None if it names no rate.
 
     Factors are ignored: `2x OC-48` gives the rate of one OC-48.
     """

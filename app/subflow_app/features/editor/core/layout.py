@@ -1,12 +1,12 @@
-"""Layout of nodes on the canvas: layered places for new nodes, and functions that arrange existing nodes.
+"""Places new nodes on the canvas in layers, and rearranges existing nodes.
 
 Sources are at the left, destinations at the right, with layers between them. A layered drawing was preferred to a
 force-directed one for two reasons: traffic reads from left to right, and the result is the same on every machine. The
-relative places depend on the graph only, not on nodes that a person has moved: moving one node must not make the
+relative positions depend only on the graph, not on nodes that the user has moved, so moving one node never makes the
 others jump.
 
-The functions align nodes, space them evenly, put them on a grid, or lay them out again. Each returns new places in
-canvas units; the module is independent of documents and pixels.
+Other functions align nodes, space them evenly, put them on a grid, or lay them out again. Each returns new positions in
+canvas units. The module does not depend on documents or pixels.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ def place_nodes(
         links: pairs of node names; pairs with unknown nodes are ignored.
         sources: nodes where flows start, placed at the left.
         destinations: nodes where flows end, placed at the right.
-        fixed: given places, which stay unchanged. If the other nodes would be far from these places, the other nodes
-            move towards them as a group.
+        fixed: positions to keep. Other nodes that would end up far from them are shifted towards them as a group.
     """
     fixed = dict(fixed or {})
     neighbours: dict[str, list[str]] = {name: [] for name in nodes}
@@ -99,12 +98,12 @@ def _layers(
 ) -> list[list[str]]:
     """Sort the nodes of a connected part into columns.
 
-    A long link adds a waypoint to each column that it crosses; waypoints have a space in their names.
+    A long link adds a waypoint to each column that it crosses; a waypoint's name contains a space.
     """
     starts = [name for name in component if name in sources and name not in destinations]
     starts = starts or [name for name in component if name in sources]
     if not starts:
-        # Without flows, start from a node far from the others: the drawing becomes wide rather than high.
+        # Without flows, start from the node farthest from the first, so that the drawing is wide rather than tall.
         distances = _distances([component[0]], neighbours)
         starts = [max(component, key=lambda name: distances[name])]
     column = _distances(starts, neighbours)
@@ -125,7 +124,7 @@ def _layers(
 
 
 def _wrapped(layer: list[str]) -> list[list[str]]:
-    """Split a column into several if it is too high to read."""
+    """Split a column into several if it is too tall to read."""
     parts = -(-len(layer) // _MAX_ROWS) or 1
     return [layer[part::parts] for part in range(parts)]
 
@@ -176,7 +175,7 @@ _SLACK = 0.2  # largest offset from the middle of a cell, as a share of the cell
 
 
 def aligned(places: Mapping[str, Point], edge: Edge) -> dict[str, Point]:
-    """Return the places with one common coordinate: the minimum, the maximum, or their midpoint."""
+    """Align places along one axis, at their minimum, maximum or midpoint."""
     if not places:
         return {}
     axis = 0 if edge in ("left", "right", "centre_x") else 1
@@ -203,7 +202,7 @@ def distributed(places: Mapping[str, Point], axis: Axis) -> dict[str, Point]:
 
 
 def snapped_shift(origin: Point, shift: Point, grid: float = GRID) -> Point:
-    """Return the shift of a group that moves the dragged node from `origin` onto the grid."""
+    """Adjust the shift of a dragged group so that the node dragged from `origin` lands on the grid."""
     x, y = (round((at + by) / grid) * grid - at for at, by in zip(origin, shift, strict=True))
     return (x, y)
 
@@ -215,17 +214,18 @@ def laid_out(
     destinations: Collection[str] = (),
     at: Mapping[str, Point] | None = None,
 ) -> dict[str, Point]:
-    """Return new places for nodes; the result is the same on every machine.
+    """Return new positions for nodes; the result is the same on every machine.
 
-    Small graphs are layered from sources to destinations. Larger meshes, unreadable in layers, are laid out by forces,
-    which keep linked nodes together. Graphs too large for a quick force-directed layout are layered again.
+    Small graphs are layered from sources to destinations. Larger meshes would be unreadable in layers, so they get a
+    force-directed layout, which keeps linked nodes together. Graphs too large for a quick force-directed layout are
+    layered too.
 
     Args:
         nodes: names of the nodes to place; links to other nodes are ignored.
         links: pairs of node names.
         sources: nodes where flows start, placed at the left.
         destinations: nodes where flows end, placed at the right.
-        at: current places of the nodes, whose centre the new places keep; None for no shift.
+        at: current positions of the nodes, whose centre the new layout keeps; None to ignore them.
     """
     wanted = set(nodes)
     own = [(a, b) for a, b in links if a in wanted and b in wanted and a != b]

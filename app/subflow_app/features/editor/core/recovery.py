@@ -1,8 +1,8 @@
 """Recovery files, which preserve unsaved scenarios if the program crashes.
 
-The recovery file of an open document holds the text after the last edit. It also records the scenario's own file, the
-text last saved or opened, and the process that edits the document. That process removes the file as soon as the
-document has no unsaved changes. On its next start, the program offers the files of ended processes whose text differs
+The recovery file of an open document holds the latest text. It also records the scenario's own file, the text last
+saved or opened, and the process that edits the document. That process removes the recovery file as soon as the document
+has no unsaved changes. At its next start, the program offers recovery files of ended processes if their text differs
 from the scenario's own file.
 """
 
@@ -89,28 +89,27 @@ class Orphan:
 class RecoveryFile:
     """The recovery file of one open document, written on its own thread so that a slow disk does not block the window.
 
-    Only the latest text is written: a drag that changes it sixty times a second causes as many writes as the disk
-    completes.
+    If the text changes faster than the disk can write, only the latest text is written.
 
     Args:
-        failed: called on the thread with the error message, at the first failed write only.
+        failed: called on the writing thread with the error message, only for the first write that fails.
         folder: folder of recovery files; None for the user's folder.
     """
 
     def __init__(self, failed: Callable[[str], None], folder: Path | None = None) -> None:
         self._folder = folder or recovery_directory()
-        # Path of the file, which may not exist yet.
+        # The file is created by the first write.
         self.file = self._folder / f"{os.getpid()}-{uuid4().hex[:12]}{_SUFFIX}"
         self._failed = failed
         self._has_failed = False
         self._changed = threading.Condition()
-        self._wanted: UnsavedText | None = None  # intended content; None: no file
+        self._wanted: UnsavedText | None = None  # content that the file should have; None if it should not exist
         self._is_settled = True
         self._is_closed = False
         self._thread: threading.Thread | None = None
 
     def keep(self, unsaved: UnsavedText) -> None:
-        """Schedule a write of this text without waiting for it."""
+        """Schedule a write of this text and return without waiting."""
         self._want(unsaved)
 
     def drop(self) -> None:
@@ -127,7 +126,7 @@ class RecoveryFile:
         """Remove the file and end the thread.
 
         Args:
-            keeps_file: keep the file for the next start, because the program ends without asking about the changes.
+            keeps_file: leave the file for the next start, because the user was not asked about the unsaved changes.
         """
         if not keeps_file:
             self.drop()
@@ -160,8 +159,8 @@ class RecoveryFile:
             if is_news:
                 self._write(wanted)
             elif wanted is not None:
-                # A fresh time stamp shows other machines, which cannot query processes here, that this process still
-                # runs.
+                # The new time stamp shows programs on other machines, which cannot query this process, that it is
+                # still running.
                 with suppress(OSError):
                     os.utime(self.file)
             with self._changed:
@@ -174,7 +173,7 @@ class RecoveryFile:
             _remove(self.file)
             return
         try:
-            # The text may be unpublished work: only its owner may read it.
+            # The text may be unpublished work, so only its owner may read it.
             self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             write_whole(self.file, _content(wanted))
         except OSError as error:
@@ -187,7 +186,7 @@ class RecoveryFile:
 def find_orphans(folder: Path | None = None) -> tuple[Orphan, ...]:
     """Find the recoverable scenarios, the latest first.
 
-    Removes recovery files whose text equals the scenario's own file, and the remains of interrupted writes.
+    Also removes leftovers of interrupted writes, and recovery files whose text equals the scenario's own file.
     """
     folder = folder or recovery_directory()
     found = []
@@ -237,12 +236,12 @@ def _content(unsaved: UnsavedText) -> bytes:
         "base_sha256": _hash(unsaved.base),
         "text": unsaved.text,
     }
-    # ASCII escapes preserve the lone surrogates, which represent bytes that are not UTF-8.
+    # ASCII escapes preserve lone surrogates, which represent bytes that are not UTF-8.
     return json.dumps(entries).encode("ascii")
 
 
 def _text_of(path: Path | None) -> str | None:
-    """Return the text of a scenario file in the form that documents use; None without a readable file."""
+    """Return the text of a scenario file as documents hold it; None if the file is missing or unreadable."""
     if path is None:
         return None
     try:

@@ -1,7 +1,7 @@
 """Parts of a scenario on the clipboard, as TOML text that other windows and text editors can read.
 
-A copy is self-contained where possible: nodes include the links and flows between them, and the timed events of both. A
-link copied without its nodes is pasted as a parallel link between the same nodes.
+A copy is self-contained where possible: copying nodes also copies the links and flows between them, and their timed
+events. A link copied without its nodes is pasted as a parallel link between the same nodes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOTHING = "the clipboard holds no parts of a scenario: copy nodes, links or flo
 
 
 def copy_parts(text: str, keys: Iterable[str]) -> str:
-    """Write parts as TOML text; empty if the scenario lacks all of them.
+    """Write parts as TOML text; empty if the scenario contains none of them.
 
     Args:
         text: TOML text of the scenario.
@@ -66,7 +66,7 @@ def copy_parts(text: str, keys: Iterable[str]) -> str:
 
 
 def has_parts(pasted: str) -> bool:
-    """True if a text from the clipboard contains parts of a scenario."""
+    """True if text from the clipboard contains parts of a scenario."""
     try:
         data = read_toml(pasted)
     except TomlEditError:
@@ -75,7 +75,7 @@ def has_parts(pasted: str) -> bool:
 
 
 def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
-    """Add parts from the clipboard under free names; the clipboard may also hold a whole scenario file.
+    """Add parts from the clipboard, renamed where needed; the clipboard may also hold a whole scenario file.
 
     Links, flows, paths and events are omitted if they refer to parts missing from both the clipboard and the scenario.
 
@@ -100,7 +100,7 @@ def paste_parts(text: str, pasted: str, shift: float = PASTE_SHIFT) -> Edited:
 
 @dataclass(slots=True)
 class _Renaming:
-    """Resolves names during a paste: pasted parts have new names, all other names refer to the scenario."""
+    """Resolves names during a paste: those of pasted parts to their new names, all others to parts of the scenario."""
 
     present: set[str]
     new: dict[str, str] = field(default_factory=dict)
@@ -172,7 +172,7 @@ class _Paste:
             found = [[find(link) for link in path] for path in flow["paths"] if isinstance(path, list)]
             paths = [path for path in found if None not in path]
             if len(paths) < len(flow["paths"]):
-                # These entries refer to paths by number, and omitted paths change the numbers.
+                # `backup` and `late` refer to paths by number, and leaving out paths changes the numbers.
                 values.pop("backup", None)
                 values.pop("late", None)
             values["paths"] = paths
@@ -202,7 +202,7 @@ class _Paste:
 
 
 def _check(parts: Mapping[str, Any]) -> None:
-    """Refuse names and values that a scenario cannot hold.
+    """Reject names and values that a scenario cannot hold.
 
     Raises:
         InputError: naming the invalid part.

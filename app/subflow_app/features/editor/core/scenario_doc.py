@@ -1,10 +1,10 @@
-"""The scenario open in the editor: its text, its parsed form, its changes, and the files that it names.
+"""The scenario open in the editor: its text, its parsed form, its changes, and the files it refers to.
 
-The text is authoritative. Every change produces a new text, which is parsed again as a whole. The document on screen is
-thereby always the document that is saved, and undo restores an earlier text. Text that does not parse, or that
+The text is authoritative. Every change produces a new text, which is parsed again from scratch. The document on screen
+is therefore always the document that is saved, and undo restores an earlier text. Text that does not parse, or that
 describes something impossible, is kept unchanged: the document then has problems instead of a scenario.
 
-The files that a scenario names are in its folder or below: delivery and delay traces, scripts, policies.
+The files that a scenario refers to (traces, scripts, policies) are in its folder or a subfolder.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from subflow_sim.whole_file import write_whole
 
 
 class OtherFileError(Exception):
-    """Another file already exists at the target.
+    """Raised if the target of a copy is a different file that already exists.
 
     Attributes:
         path: path of the existing file.
@@ -49,7 +49,7 @@ class OtherFileError(Exception):
 
 
 def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
-    """Copy the files that a scenario names into its new folder.
+    """Copy the files that a scenario refers to into its new folder.
 
     Args:
         scenario: a valid scenario.
@@ -57,13 +57,13 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
         target: new folder of the scenario.
 
     Raises:
-        OtherFileError: if a target path holds a different file; nothing was copied.
+        OtherFileError: if a different file already exists at a target path; nothing is copied.
         OSError: if a file cannot be copied; existing files stay unchanged.
     """
     contents: dict[Path, bytes] = {}
     for name in dict.fromkeys(_named_files(scenario)):
         source, copy = folder / name, target / name
-        # A file need not exist if the scenario embeds its content.
+        # A file may be missing if the scenario embeds its content.
         if not is_file(source) or (is_there(copy) and copy.samefile(source)):
             continue
         content = read_file(source, MAX_POLICY_BYTES)
@@ -144,17 +144,17 @@ seed = 1
 
 
 class ScenarioFileError(AppError):
-    """An error while reading or writing a scenario file; the text in memory stays unchanged."""
+    """Raised if a scenario file cannot be read or written; the text in memory is unchanged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Kind and place of an edit.
+    """Kind of an edit, and the parts of the file it affects.
 
     Attributes:
-        kind: `layout` only moves nodes and notes, and keeps results valid. `script` changes the content of a script,
-            which affects no drawing. `events` adds or removes timed events, so that event numbers shift. `parts` adds,
-            removes or renames any part; `text` covers every other change.
+        kind: `layout` only moves nodes and notes, so results remain valid. `script` changes the content of a
+            script, which does not affect the drawing. `events` adds or removes timed events, which renumbers later
+            events. `parts` adds, removes or renames any part; `text` covers every other change.
         keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
     """
 
@@ -189,12 +189,12 @@ class ScenarioDoc:
 
     @classmethod
     def new(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Make a document without a file: one MPTCP download over two paths, ready to run and to edit."""
+        """Create a document without a file: one MPTCP download over two paths, ready to run and to edit."""
         return cls(_NEW_SCENARIO, algorithms=algorithms)
 
     @classmethod
     def empty(cls, *, algorithms: AlgorithmCatalog | None = None) -> ScenarioDoc:
-        """Make a document without a file and without parts: an empty canvas to draw on."""
+        """Create a document without a file or parts: an empty canvas to draw on."""
         return cls(_EMPTY_SCENARIO, algorithms=algorithms)
 
     @classmethod
@@ -219,7 +219,7 @@ class ScenarioDoc:
 
     @property
     def text(self) -> str:
-        """The text exactly as it is saved."""
+        """The text exactly as it will be saved."""
         return self._text
 
     @property
@@ -239,7 +239,7 @@ class ScenarioDoc:
 
     @property
     def last_valid(self) -> Scenario | None:
-        """The last scenario without problems; None before the first one."""
+        """The most recent scenario without problems; None if the text has had problems from the start."""
         return self._last_valid
 
     @property
@@ -250,12 +250,12 @@ class ScenarioDoc:
 
     @property
     def sketch(self) -> Scenario | None:
-        """The drawable part; while the text is not TOML, the last valid state. None if nothing can be drawn."""
+        """The drawable part, or the last valid scenario while the text is not TOML; None if nothing can be drawn."""
         return self._sketch
 
     @property
     def unread(self) -> Mapping[str, frozenset[str]]:
-        """Keys of links whose values have never been valid, by link; the sketch has placeholders for these values."""
+        """For each link, its keys that have never had a valid value; the sketch contains placeholders for them."""
         found: dict[str, set[str]] = {}
         for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
             is_new = self._last_valid is None or name not in self._last_valid.links
@@ -266,7 +266,7 @@ class ScenarioDoc:
 
     @property
     def scripts(self) -> tuple[ScriptFile, ...]:
-        """The scripts of the scenario; a script with problems is in its last valid state."""
+        """The scripts of the scenario; a script with problems is given in its last valid state."""
         return self._sketch.scripts if self._sketch else ()
 
     @property
@@ -290,7 +290,7 @@ class ScenarioDoc:
         return self._data or {}
 
     def value(self, key: str) -> Any:
-        """Return the value of the file at a dotted key, as in TOML; None if the file does not set it.
+        """Return the value at a dotted key, as in TOML; None if the file does not set it.
 
         Short forms are resolved: `flows.download.controller.name` also finds the name in `controller = "lia"`.
         """
@@ -302,7 +302,7 @@ class ScenarioDoc:
         return found
 
     def positions(self) -> dict[str, tuple[float, float]]:
-        """Return the places of nodes in the file; omits nodes without a valid `at`."""
+        """Return the positions of nodes as set in the file; nodes without a valid `at` are omitted."""
         nodes = self.data.get("nodes")
         found: dict[str, tuple[float, float]] = {}
         for name, node in nodes.items() if isinstance(nodes, dict) else ():
@@ -312,7 +312,7 @@ class ScenarioDoc:
         return found
 
     def problems_at(self, key: str) -> tuple[Problem, ...]:
-        """Return the problems of a value or of any key below it."""
+        """Return the problems at a key and at all keys below it."""
         wanted = split_key(key)
         return tuple(p for p in self._problems if not wanted or split_key(p.key)[: len(wanted)] == wanted)
 
@@ -339,9 +339,9 @@ class ScenarioDoc:
     # --- edits ------------------------------------------------------------------------------------------------------
 
     def set_value(self, key: str, value: TomlValue | None) -> Change:
-        """Set one value, or remove the key and thereby restore its default.
+        """Set one value, or remove the key to restore its default.
 
-        The value is written unchanged, valid or not; an invalid value adds to the `problems`.
+        The value is written as given; an invalid value is added to `problems`.
 
         Args:
             key: dotted, e.g. `links.wifi.reverse.rate`, `events.0.at`, `seed`.
@@ -418,14 +418,14 @@ class ScenarioDoc:
         return self._replace(new, Change("script", (key,)))
 
     def restore(self, text: str, change: Change) -> Change:
-        """Restore an earlier or later text, and report `change` as the difference."""
+        """Restore an earlier or later text, and report `change` to the subscribers."""
         return self._replace(text, change)
 
     def save(self, path: str | Path | None = None) -> None:
-        """Write the text to its file, or to another file, which becomes its file.
+        """Write the text to its file, or to a given path, which becomes the document's file.
 
-        The write is atomic: after an error, the old file is intact. Saving to another folder copies the files that the
-        scenario names.
+        The write is atomic: if it fails, the old file is intact. Saving to a different folder copies the files that the
+        scenario refers to.
 
         Raises:
             ScenarioFileError: if the file cannot be written, or if the document has no file and no path is given.
@@ -437,7 +437,7 @@ class ScenarioDoc:
         try:
             if self._scenario is not None and self._folder is not None and is_folder(target.parent):
                 bring_along(self._scenario, self._folder, target.parent)
-            # A symbolic link is kept: its target is replaced.
+            # If the file is a symbolic link, its target is replaced and the link is kept.
             write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
         except OtherFileError as error:
             raise ScenarioFileError(
@@ -454,7 +454,7 @@ class ScenarioDoc:
 
     @property
     def _folder(self) -> Path | None:
-        """Folder of the files that the text names; None for a document without a file."""
+        """Folder of the files that the text refers to; None for a document without a file."""
         return self._path.parent if self._path else None
 
     def _with_value(self, path: Place, value: TomlValue | None) -> str:
@@ -493,7 +493,7 @@ class ScenarioDoc:
 
     def _read_text(self) -> None:
         try:
-            # Lone surrogates represent bytes that are not UTF-8, so the file is not TOML.
+            # Lone surrogates stand for bytes that are not UTF-8, so the file is not TOML.
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None

@@ -1,8 +1,9 @@
-"""Edits of a scenario's parts: add, remove and rename parts, and set the paths of flows, with all dependent entries.
+"""Edits that add, remove and rename a scenario's parts or set the paths of flows, and update all references.
 
-Each function takes the text of a scenario and returns a new text with the keys of the parts made or changed. Removing a
-node also removes its links, the flows that end at it, the paths across those links, and the events of all these parts,
-so that the file keeps no dangling names. The text may have problems elsewhere, because a new drawing is incomplete.
+Each function takes the text of a scenario and returns the new text with the keys of the added or changed parts.
+Removing a node also removes its links, the flows that end at it, the paths across those links, and the events of all
+these parts, so that no reference is left dangling. The text may have problems elsewhere, because a new drawing is
+incomplete.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _LETTERS: Mapping[str, str] = {"host": "h", "router": "r", "link": "l"}
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A new text, and the dotted keys of the parts made or changed."""
+    """The new text, and the dotted keys of the added or changed parts."""
 
     text: str
     keys: tuple[str, ...]
@@ -40,7 +41,7 @@ class Edited:
 
 
 def add_node(text: str, kind: NodeKind, at: tuple[float, float]) -> Edited:
-    """Add a host or a router at a place on the canvas, named h1, h2 ... or r1, r2 ...
+    """Add a host or a router at a position on the canvas, named h1, h2, ... or r1, r2, ...
 
     Raises:
         TomlEditError: if the text is not TOML or its section of nodes cannot be extended.
@@ -53,7 +54,7 @@ def add_node(text: str, kind: NodeKind, at: tuple[float, float]) -> Edited:
 
 
 def add_link(text: str, first: str, second: str) -> Edited:
-    """Join two nodes by a link, named l1, l2 ...; parallel links are allowed.
+    """Join two nodes by a link, named l1, l2, ...; parallel links are allowed.
 
     Raises:
         InputError: if both ends are the same node, or an end is unknown.
@@ -71,13 +72,13 @@ def add_link(text: str, first: str, second: str) -> Edited:
 
 
 def add_flow(text: str, source: str, destination: str, values: Mapping[str, TomlValue]) -> Edited:
-    """Add a flow from one host to another, named f1, f2 ...
+    """Add a flow from one host to another, named f1, f2, ...
 
     Args:
         text: TOML text of the scenario.
         source: the sending host.
         destination: the receiving host.
-        values: `kind` and the other keys of the flow, in the order of the file.
+        values: `kind` and the other keys of the flow, in the order in which they are written.
 
     Raises:
         InputError: if an end is not a host, or both ends are the same host.
@@ -91,7 +92,7 @@ def add_flow(text: str, source: str, destination: str, values: Mapping[str, Toml
 
 
 def check_flow_ends(data: Mapping[str, Any], source: str, destination: str) -> None:
-    """Refuse impossible ends of a flow.
+    """Reject impossible ends of a flow.
 
     Raises:
         InputError: if an end is not a host, or both ends are the same host.
@@ -124,8 +125,8 @@ def add_note(text: str, at: tuple[float, float], words: str) -> Edited:
 def remove_parts(text: str, keys: Iterable[str]) -> Edited:
     """Remove nodes, links, flows, events and notes, with all parts that depend on them.
 
-    A flow that loses some of its paths keeps the others; a flow that loses all paths gets the default, the shortest
-    paths.
+    A flow that loses some of its paths keeps the others. A flow that loses all paths falls back to the default, the
+    shortest paths.
 
     Args:
         text: TOML text of the scenario.
@@ -194,14 +195,14 @@ class _Gone:
         return ordinals is not None and isinstance(subflow, int) and subflow not in ordinals
 
     def renumbered_events(self) -> Iterator[tuple[int, int]]:
-        """Yield the row of each remaining event whose subflow is renumbered, with the new number of the subflow."""
+        """Yield the row of each remaining event whose subflow gets a new number, with that number."""
         for row, event in enumerate(rows(self._data, "events")):
             ordinals, subflow = self._ordinals.get(flow_of(event)), event.get("subflow")
             if row not in self.events and ordinals and isinstance(subflow, int) and ordinals[subflow] != subflow:
                 yield row, ordinals[subflow]
 
     def revised_drop(self, flow: str, subflow: int | None) -> tuple[str, int | None] | None:
-        """Return the new flow and subflow of a scripted packet loss; None if its flow or subflow is removed."""
+        """Return the flow and new subflow number of a scripted packet loss; None if its flow or subflow is removed."""
         ordinals = self._ordinals.get(flow)
         if flow in self.flows or (ordinals is not None and subflow is not None and subflow not in ordinals):
             return None
@@ -219,7 +220,7 @@ class _Gone:
 
 
 def _new_ordinals(flow: Mapping[str, Any], links: Collection[str]) -> dict[int, int] | None:
-    """Map the numbers of the remaining subflows to their new numbers; None if the flow loses no path."""
+    """Map the numbers of the remaining subflows to their new numbers; None if the flow keeps all its paths."""
     paths = flow.get("paths")
     if not isinstance(paths, list) or set(links).isdisjoint(each for path in paths for each in texts(path)):
         return None
@@ -259,7 +260,7 @@ def _revise_drops(
     revise: Callable[[str, int | None], tuple[str, int | None] | None],
     gone_links: Collection[str] = (),
 ) -> None:
-    """Update scripted packet losses to new flows and subflows; removes those for which `revise` returns None."""
+    """Revise the flows and subflows in scripted packet losses; losses for which `revise` returns None are removed."""
     for name, link in named(data, "links").items():
         given = link.get("drops")
         if name in gone_links or not isinstance(given, list):
@@ -285,7 +286,7 @@ def _revise_drops(
 
 
 def rename_part(text: str, key: str, name: str) -> Edited:
-    """Rename a node, link or flow in all references: ends, flows, paths, events, scripted losses and training draws.
+    """Rename a node, link or flow, with all references in ends, flows, paths, events, scripted losses and training.
 
     Raises:
         InputError: if the name is invalid or taken.
@@ -318,7 +319,7 @@ def rename_part(text: str, key: str, name: str) -> Edited:
 def _mentions(
     data: Mapping[str, Any], section: str, old: str, new: str
 ) -> Iterator[tuple[tuple[str | int, ...], TomlValue]]:
-    """Yield the values that refer to a part, with the new name."""
+    """Yield the path and new value of each entry that refers to the renamed part."""
 
     def swapped(names: Sequence[Any]) -> list[Any]:
         return [new if each == old else each for each in names]
@@ -355,7 +356,8 @@ def _mentions(
 def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Edited:
     """Set the paths of a flow; None restores the default, the shortest paths.
 
-    Backup and late entries, events and scripted losses of a subflow follow its path, and are removed with the path.
+    Backup and late entries, events and scripted losses that refer to a subflow are renumbered, or removed along with
+    its path.
 
     Raises:
         InputError: if the flow is unknown.

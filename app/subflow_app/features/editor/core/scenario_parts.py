@@ -1,8 +1,8 @@
-"""The parts of a scenario as plain tables and values of its file, and batches of edits of the TOML text.
+"""The parts of a scenario file as plain tables and values, and batches of edits of its TOML text.
 
-The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. The edits are
-spliced into the text, so that the remaining text stays unchanged byte for byte. The values of the new text are compared
-with the intended values before the text is used.
+The tables can be read even if they contain errors. An edit removes, renames, changes or adds a part. Edits are spliced
+into the text, so that the rest of the text is unchanged byte for byte. The values of the new text are compared with the
+intended values before the text is used.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from subflow_sim.toml_map import Path, Section, Step, toml_map
 NAMED = ("nodes", "links", "flows")
 """Sections whose parts have names."""
 ROWS = ("events", "notes")
-"""Sections whose parts are rows, counted from 0."""
+"""Sections whose parts are rows, numbered from 0."""
 
 
 def named(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
-    """Return the parts of a section by name; omits values that are not tables."""
+    """Return the parts of a section by name, without values that are not tables."""
     found = data.get(section)
     return {name: table for name, table in found.items() if isinstance(table, dict)} if isinstance(found, dict) else {}
 
 
 def rows(data: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
-    """Return the rows of a section; other values become empty tables, so that row numbers stay valid."""
+    """Return the rows of a section; invalid rows become empty tables, so that row numbers remain valid."""
     found = data.get(section)
     return [row if isinstance(row, dict) else {} for row in found] if isinstance(found, list) else []
 
 
 def texts(value: Any) -> list[str]:
-    """Return the strings in a list of the file; empty if the value is not a list."""
+    """Return the strings in a list; empty if the value is not a list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
@@ -44,7 +44,7 @@ def flow_of(event: Mapping[str, Any]) -> str:
 
 
 class TomlPatch:
-    """Edits of a text that are collected and applied together; all paths refer to the original text.
+    """Collects edits of a text and applies them together; all paths refer to the original text.
 
     Args:
         text: TOML text.
@@ -91,7 +91,7 @@ class TomlPatch:
             TomlEditError: see `remove`.
         """
         found = False
-        # A path contains row numbers, which a header omits.
+        # A path contains row numbers, but a header does not.
         index = len([step for step in path if isinstance(step, str)]) - 1
         for section in self._sections:
             if _is_below(section.path, path):
@@ -147,7 +147,7 @@ class TomlPatch:
             TomlEditError: if the edits would change other parts of the file.
         """
         text = self._text
-        # Additions at the same place keep their order, after a removal that ends at that place.
+        # Additions at the same position keep their order, and follow a removal that ends there.
         splices = [*self._splices, *((start, end, "") for start, end in self._whole_cuts())]
         ordered = sorted(enumerate(splices), key=lambda each: (each[1][0], each[1][1], each[0]))
         pieces: list[str] = []
@@ -177,7 +177,7 @@ class TomlPatch:
         toml_edit.get_value(self._wanted, path[:-1])[path[-1]] = toml_edit.plain(value)
 
     def _with_comments(self, section: Section) -> tuple[int, int]:
-        """Return the span of a section with the comment lines directly above it, which describe it."""
+        """Return the span of a section, including the comment lines directly above it."""
         start = section.start
         while start > 0:
             previous = self._text.rfind("\n", 0, start - 1) + 1
@@ -187,7 +187,7 @@ class TomlPatch:
         return start, section.end
 
     def _whole_cuts(self) -> Iterator[tuple[int, int]]:
-        """Yield the spans to cut: adjacent sections merged, together with one of the blank lines around them."""
+        """Yield the spans to cut: adjacent sections are merged, and one of the blank lines around them is included."""
         merged: list[tuple[int, int]] = []
         for start, end in sorted(self._cuts):
             if merged and not self._text[merged[-1][1] : start].strip():
@@ -205,7 +205,7 @@ class TomlPatch:
         return not self._text[line:position].strip()
 
     def _is_dense(self, section: Section) -> bool:
-        """True if sections follow each other without blank lines here."""
+        """True if a section follows the previous one without a blank line."""
         return section.start > 0 and not self._is_blank_before(section.start) and bool(section.steps)
 
     def _without_gap_at_end(self, text: str) -> str:
@@ -220,12 +220,12 @@ def _is_below(path: Path, top: Path) -> bool:
 
 
 def _by_row(path: Path) -> tuple[int, ...]:
-    """Key for sorting by row number: removing the last rows first keeps the other numbers valid."""
+    """Return the row numbers in a path as a sort key: removing the last rows first keeps the other numbers valid."""
     return tuple(step for step in path if isinstance(step, int))
 
 
 def _without_empty(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Omit empty sections: after the removal of their last part, the header may remain or not."""
+    """Return the data without empty sections, because removing the last part of a section may leave its header."""
     return {key: value for key, value in data.items() if value not in ({}, [])}
 
 

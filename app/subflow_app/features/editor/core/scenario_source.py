@@ -1,4 +1,4 @@
-"""A scenario ready to run, together with a text that describes the same scenario."""
+"""A scenario ready to run, together with TOML text that describes the same scenario."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class ScenarioSource:
         scenario: scenario to simulate.
         text: TOML that parses to exactly this scenario, including overrides; the store keeps it with the run.
         use: purpose of reading the scenario.
-        replaced: lines about controllers and schedulers whose options an override replaced.
+        replaced: warnings about controllers and schedulers whose options were lost to an override.
     """
 
     scenario: Scenario
@@ -54,11 +54,11 @@ def open_scenario(
         name_or_path: the user's input.
         use: purpose of reading the scenario.
         overrides: ``KEY=VALUE`` strings with a dotted scenario key, applied in order.
-        seed: seed that replaces the seed of the file; None to keep the seed of the file.
+        seed: seed to use instead of the file's; None to keep the file's.
 
     Raises:
         InputError: if neither a file nor a shipped scenario matches.
-        ScenarioError: listing all problems of the file and the overrides.
+        ScenarioError: if the file or the overrides have problems; it lists all of them.
     """
     path = find_scenario(name_or_path)
     changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
@@ -70,7 +70,7 @@ def open_scenario(
 
 
 def replaced_options(text: str, changed: str) -> Iterator[str]:
-    """Yield a line for each controller or scheduler that loses options between two scenario texts."""
+    """Yield a warning for each controller or scheduler that loses its options in the changed text."""
     before, after = read_toml(text).get("flows", {}), read_toml(changed).get("flows", {})
     for name, flow in before.items():
         for kind in KINDS:
@@ -93,17 +93,17 @@ def source_of(
         text: TOML.
         file: name of the file in messages.
         overrides: ``KEY=VALUE`` strings.
-        folder: folder of the files that the text names; None if it names no files.
+        folder: folder of the files that the text refers to; None if it refers to no files.
 
     Raises:
-        ScenarioError: listing all problems of the text and the overrides.
+        ScenarioError: if the text or the overrides have problems; it lists all of them.
     """
     scenario = read_scenario(use, text, file=file, overrides=overrides, folder=folder)
     return ScenarioSource(scenario, with_contents(with_overrides(text, overrides), scenario), use)
 
 
 def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
-    """Return the source of the open scenario; None while it has problems.
+    """Return the scenario of an open document, ready to run; None while the document has problems.
 
     Args:
         use: purpose of reading the scenario.
@@ -115,21 +115,22 @@ def source_of_document(use: Use, doc: ScenarioDoc) -> ScenarioSource | None:
 
 
 def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) -> str:
-    """Embed the recordings and scripts that a scenario names into its text, and write policies as paths.
+    """Embed the recordings and scripts of a scenario into its text, and replace names of policies by paths.
 
-    The result has the same meaning in any folder of this computer.
+    The result has the same meaning in any folder on this computer.
 
     Args:
         text: TOML that parses to the scenario.
         scenario: the parsed scenario, with the files read.
-        has_library: whether the reader of the text finds the user's own policies by name; False writes their paths.
+        has_library: whether readers of the text find the user's own policies by name. If not, the paths of these
+            policies are written.
     """
     text = with_policies(text, _policy_paths(scenario, has_library=has_library))
     for path, key, contents in _contents(scenario):
         table: Any = read_toml(text)
         for step in path:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
-        # Without its own rate, the reverse direction takes the rate of the forward direction and lacks this table.
+        # If the reverse direction sets no rate, it uses the forward direction's rate and lacks this table.
         if isinstance(table, Mapping) and key in table and "content" not in table:
             for name, content in contents().items():
                 text = set_value(text, (*path, name), content)
@@ -137,11 +138,11 @@ def with_contents(text: str, scenario: Scenario, *, has_library: bool = True) ->
 
 
 def with_policies(text: str, names: Mapping[str, str]) -> str:
-    """Return the scenario text with other names for policies.
+    """Return the scenario text with policies renamed.
 
     Args:
         text: TOML.
-        names: new name by current name.
+        names: mapping from current to new names.
     """
     if not any(name != new for name, new in names.items()):
         return text
@@ -152,7 +153,7 @@ def with_policies(text: str, names: Mapping[str, str]) -> str:
 
 
 def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
-    """Return the paths of policies by their names in the scenario, except policies that a reader finds by name."""
+    """Map the names of a scenario's policies to their paths, except policies that a reader finds by name."""
     found = {}
     for _flow, policy in policies_of(scenario):
         path = policy.path
@@ -165,7 +166,7 @@ def _policy_paths(scenario: Scenario, *, has_library: bool) -> dict[str, str]:
 
 
 def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
-    """Yield path and value of each `policy` key in a parsed text."""
+    """Yield the path and value of each `policy` key in a parsed text."""
     entries: Sequence[tuple[Any, Any]] = ()
     if isinstance(tree, Mapping):
         entries = list(tree.items())
@@ -179,7 +180,7 @@ def _policy_keys(tree: Any, path: Place = ()) -> Iterator[tuple[Place, str]]:
 
 
 def _contents(scenario: Scenario) -> Iterator[tuple[Place, str, Callable[[], Mapping[str, str]]]]:
-    """Yield for each named file the path of the table that names it, the key of the name, and a function.
+    """For each file that the scenario refers to, yield the path of the table, the key of the file name, and a function.
 
     The function returns the entries to embed. It is called only if the text does not contain the file yet, because
     packing a recording takes time.
@@ -215,14 +216,14 @@ def _script(script: ScriptFile) -> Mapping[str, str]:
 
 
 def _recorded(numbers: Any) -> str:
-    # Imported here, so that only scenarios with recordings load this module.
+    # Imported here, so that only scenarios with recordings load the module.
     from subflow_sim.recording import packed_text
 
     return packed_text(numbers)
 
 
 def with_overrides(text: str, overrides: Sequence[str]) -> str:
-    """Write overrides into the scenario text; comments and layout stay where possible.
+    """Write overrides into the scenario text, keeping comments and layout where possible.
 
     Args:
         text: TOML.
@@ -234,13 +235,13 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
     if not overrides:
         return text
     before, wanted = read_toml(text), read_toml(text)
-    # The reader's own function applies the overrides, so that text and scenario cannot differ.
+    # The scenario reader applies overrides with the same function, so text and scenario cannot differ.
     overrides_of_file(wanted, overrides, Report("", dict, wanted))
     try:
         for path, value in _differences(before, wanted):
             text = set_value(text, path, value)
     except TomlEditError:
-        # A value that cannot be edited in place: give up the layout and keep the values.
+        # If a value cannot be edited in place, write all values anew and lose comments and layout.
 
         return tomlkit.dumps(wanted)
     return text
@@ -249,7 +250,7 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
 def _differences(before: Any, wanted: Any, path: Place = ()) -> Iterator[tuple[Place, TomlValue]]:
     """Yield the smallest differences between two TOML trees: paths with the wanted values.
 
-    A table that loses a key differs as a whole: an override replaces the whole table.
+    A table that loses a key is replaced as a whole.
     """
     if isinstance(before, Mapping) and isinstance(wanted, Mapping) and before.keys() <= wanted.keys():
         for key, value in wanted.items():

@@ -1,7 +1,7 @@
-"""Scripts of the open scenario, controllers and schedulers: their places, files and tables.
+"""Scripts (custom controllers and schedulers) of the open scenario: their locations, files and tables.
 
-A scenario with a file keeps its scripts in files next to it. A scenario without a file, such as an opened example,
-embeds the text of its scripts, as do stored runs. A scenario refers to its scripts by named tables.
+A saved scenario keeps its scripts in files next to it. A scenario without a file, such as an opened example, embeds the
+text of its scripts, as do stored runs. A scenario refers to its scripts by named tables.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def open_script(path: Path) -> ScriptFile:
 
 
 def script_problems(path: Path, problems: Sequence[ScriptProblem]) -> list[str]:
-    """Return the problems of a script, one line each, in the format of compilers."""
+    """Return the problems of a script, one line each, formatted like compiler messages."""
     return [
         f"{path}:{each.line}:{each.column}: {each.message}" + (f"; allowed: {each.allowed}" if each.allowed else "")
         for each in problems
@@ -61,7 +61,7 @@ def script_problems(path: Path, problems: Sequence[ScriptProblem]) -> list[str]:
 
 
 def check_script_name(name: str, kind: ScriptKind, catalog: AlgorithmCatalog) -> None:
-    """Refuse an invalid or built-in name for a script.
+    """Reject a name for a script if it is invalid or names a built-in algorithm.
 
     Raises:
         InputError: if the name is invalid, or names a built-in algorithm.
@@ -81,7 +81,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
     Args:
         path: path of the file.
         text: text of the script.
-        is_new: whether to refuse to replace an existing file.
+        is_new: whether to raise an error if the file exists.
 
     Raises:
         InputError: if the file cannot be written; an existing file stays unchanged.
@@ -95,7 +95,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
 
 
 def new_script_text(kind: ScriptKind, name: str) -> str:
-    """Return the initial text of a new script with that name."""
+    """Return the initial text of a new script called `name`."""
     from subflow_sim.script import SKELETONS
 
     return SKELETONS[kind].replace("NAME", name)
@@ -131,7 +131,7 @@ def add_script(text: str, kind: ScriptKind, name: str, file: str = "", content: 
 
 @dataclass(frozen=True, slots=True)
 class ScriptPlace:
-    """Location of a script of a scenario.
+    """Location of one of a scenario's scripts.
 
     Attributes:
         kind: controller or scheduler.
@@ -188,7 +188,7 @@ class ScriptPlace:
 
 
 def scripts_of(data: Mapping[str, Any], folder: Path | None) -> tuple[ScriptPlace, ...]:
-    """Return the scripts that a scenario refers to, even if it has problems.
+    """Return the locations of a scenario's scripts, even if the scenario has problems.
 
     Args:
         data: the file as plain tables and values.
@@ -204,7 +204,7 @@ def scripts_of(data: Mapping[str, Any], folder: Path | None) -> tuple[ScriptPlac
 
 
 def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path | None) -> ScriptPlace:
-    """Return the place of a new script with that name.
+    """Return the location of a new script.
 
     Args:
         kind: controller or scheduler.
@@ -227,7 +227,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
 
 
 def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Path | None) -> str:
-    """Return the wanted name, or if it is taken, the name with a number up to 999; the wanted name if all are taken."""
+    """Return the wanted name, or if it is taken, a numbered one (2 to 999); the wanted name if all are taken."""
     for name in (wanted, *(f"{wanted}-{number}" for number in range(2, 1000))):
         try:
             new_place(kind, name, data, folder)
@@ -238,7 +238,7 @@ def free_name(kind: ScriptKind, wanted: str, data: Mapping[str, Any], folder: Pa
 
 
 def flows_for(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the names of the flows that can have a controller or scheduler."""
+    """Return the names of the flows that use a controller or scheduler."""
     return tuple(name for name, flow in named(data, "flows").items() if flow.get("kind") not in DATAGRAM_KINDS)
 
 
@@ -250,7 +250,7 @@ def with_new_script(scenario: str, place: ScriptPlace, text: str, flows: Iterabl
         TomlEditError: if the scenario cannot be edited.
     """
     edited = add_script(scenario, place.kind, place.name, content=None if place.path is not None else text)
-    # This also drops the options of the previous algorithms, because the script lacks them.
+    # Options of the previous algorithms are dropped, because the script lacks them.
     whole = toml_edit.set_values(edited.text, {("flows", flow, place.kind): place.name for flow in flows})
     if place.path is not None:
         write_script(place.path, text, is_new=True)

@@ -21,7 +21,7 @@ from subflow_sim.section_reader import Report
 
 
 def next_step_text(part: str) -> str:
-    """Return the next step for a drawing that lacks this part; empty if the part is not a section of the drawing."""
+    """Return advice on the next step for a drawing that lacks this part; empty for any other part."""
     return {
         "nodes": tr("Nothing to run yet: add two hosts and a link between them, then a flow."),
         "links": tr("Nothing to run yet: connect the hosts by a link, then add a flow."),
@@ -35,10 +35,10 @@ def sketch_of(
     """Read the drawable part of a scenario; None if nothing can be drawn.
 
     Args:
-        data: the parsed TOML of the file.
-        last_valid: the last scenario without problems; None before the first one.
+        data: the file as parsed TOML.
+        last_valid: the most recent scenario without problems; None if none was valid yet.
         algorithms: the available controllers, schedulers and policies.
-        folder: folder of the files that the scenario names; None for a scenario without a file.
+        folder: folder of the files that the scenario refers to; None for a scenario without a file.
     """
     report = Report("", dict, dict(data))
     try:
@@ -63,7 +63,7 @@ def sketch_of(
 
 
 def _scripts(data: Mapping[str, Any], read: Scenario, last_valid: Scenario | None) -> Iterator[ScriptFile]:
-    """Yield the valid scripts, and the last valid state of the other scripts that the file names."""
+    """Yield the valid scripts, then the last valid state of each other script that the file refers to."""
     yield from read.scripts
     usable = {(script.kind, script.name) for script in read.scripts}
     for script in last_valid.scripts if last_valid else ():

@@ -1,4 +1,4 @@
-"""Topologies from the literature as templates, each with the few numbers that its experiments vary.
+"""Topologies from the literature as templates, each with the few values that experiments usually vary.
 
 A template refers to a shipped scenario file and lists only the values that the user chooses, so that each topology is
 described in one place.
@@ -17,7 +17,7 @@ from subflow_sim.params import Param, params_by_key
 
 @dataclass(frozen=True, slots=True)
 class TemplateValue:
-    """A number to choose: its label, and the keys of the file that it sets."""
+    """A value that the user can choose: its label, and the keys in the file that it sets."""
 
     label: str
     keys: tuple[str, ...]
@@ -37,7 +37,7 @@ class Template:
         scenario: name of the shipped file.
         title: title in the gallery.
         sentence: purpose of the topology.
-        values: the adjustable values.
+        values: the values that the user can choose.
     """
 
     scenario: str
@@ -65,7 +65,7 @@ def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
 
 
 def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
-    """Return the problem of typed text with the accepted values; empty if the text is valid."""
+    """Return the problem of the typed text, followed by the accepted values; empty if the text is valid."""
     wanted = read_text(value.param, completed_text(doc, value, text))
     if wanted is None:
         return ""
@@ -74,7 +74,7 @@ def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
 
 
 def filled_text(template: Template, texts: Mapping[TemplateValue, str]) -> str:
-    """Return the scenario with the typed values; unchanged values stay untouched in the file.
+    """Return the scenario text with the typed values; values that were not changed are left as written.
 
     Raises:
         AppError: if the shipped file cannot be read.

@@ -1,6 +1,6 @@
-"""Content of the picture of a scenario: nodes with their places, links, and the path of every subflow across them.
+"""Picture of a scenario: nodes with their positions, links, and the path of every subflow across them.
 
-The picture is independent of pixels: it contains the links and directions of each subflow, its colour, and the timed
+The picture does not depend on pixels: it contains the links and directions of each subflow, its colour, and the timed
 events of each part. The canvas adds shapes and texts.
 """
 
@@ -27,11 +27,11 @@ class SubflowPath:
     """The path of one subflow of a flow definition, shared by all `count` instances of the flow.
 
     Attributes:
-        owner: `download/1`; for a cbr or onoff flow, which has no subflows, its name, e.g. `cross`.
+        owner: `download/1`; for a cbr or onoff flow, which has no subflows, just the flow's name, e.g. `cross`.
         ordinal: position among the paths of the flow, from 1.
-        label: text in a legend, e.g. `download · wifi`; the name of the flow if it has one path.
+        label: text in a legend, e.g. `download · wifi`; the name of the flow if the flow uses one path.
         count: number of identical flows on this path.
-        arrives: whether the flows arrive one after the other during the run, so that their number is unknown in
+        arrives: whether flows arrive one after another during the run, so that the number of flows is unknown in
             advance.
         hops: links in the order in which data crosses them.
         initially_closed: whether an event at time zero closes the subflow.
@@ -70,7 +70,7 @@ class PictureLink:
         lanes: owners of the subflow paths across the link, in drawing order.
         events: timed changes of the link.
         initially_down: whether an event at time zero takes the link down.
-        unread: keys of the link that never had a valid value; their values in `link` are placeholders.
+        unread: keys that have never had a valid value; their values in `link` are placeholders.
     """
 
     link: Link
@@ -107,9 +107,9 @@ def picture_of(
 
     Args:
         scenario: scenario to draw.
-        positions: places newer than those of the scenario, such as the places in a document with problems elsewhere;
-            None if no place is newer.
-        unread: keys with placeholders by link, see `ScenarioDoc.unread`; None if all values are valid.
+        positions: positions that override those of the scenario, such as the positions in a document with problems
+            elsewhere; None to use the scenario's.
+        unread: keys with placeholder values by link, see `ScenarioDoc.unread`; None if all values are valid.
     """
     fixed = {name: node.at for name, node in scenario.nodes.items() if node.at is not None}
     fixed.update({name: at for name, at in (positions or {}).items() if name in scenario.nodes})
@@ -180,7 +180,7 @@ def _names(event: Event, flow: Flow) -> bool:
 
 
 def _label(flow: Flow, path: Sequence[str]) -> str:
-    # The links in a label distinguish the paths of a flow, so the label of an only path omits them.
+    # Link names in a label distinguish the paths of a flow, so a flow with one path omits them.
     return f"{flow.name} · {' → '.join(path)}" if len(flow.paths) > 1 else flow.name
 
 

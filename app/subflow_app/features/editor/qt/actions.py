@@ -9,7 +9,7 @@ from subflow_app.toolkit.action_bar import ActionSpec, Need, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder
 from subflow_app.vocabulary.language import translatable
 
-# Message for each capability of the canvas, shown while it is unavailable.
+# Messages shown while a capability of the canvas is unavailable.
 _REFUSALS = {
     "select": translatable("the text of the scenario cannot be read; the inspector shows why"),
     "edit": translatable("the scenario cannot be edited"),
@@ -35,7 +35,7 @@ def _row(
     run: Callable[[Drawing], object],
     needs: str,
 ) -> ActionSpec[FeatureHolder]:
-    """An action on the canvas, enabled while the canvas has the capability ``needs``."""
+    """An action on the canvas, enabled while the capability `needs` is available."""
     return ActionSpec(
         f"topology.{name}",
         text,

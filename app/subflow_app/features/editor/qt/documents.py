@@ -1,10 +1,11 @@
-"""The document of the window: new, open, save, recent files, and edits with undo.
+"""The window's document: new, open, save, recent files, and edits with undo.
 
-Unsaved changes are discarded only after a confirmation by the user.
+Unsaved changes are discarded only after the user confirms.
 
-A command makes its edit when it is constructed. A refused edit thereby raises an error and never reaches the undo
-stack; the first `redo`, which the push calls, does nothing. Undo restores the previous text byte for byte. Commands
-keep whole texts, because a scenario has only a few kilobytes and inverse edits could not restore comments and spacing.
+A command makes its edit when it is constructed. An edit that is refused thereby raises an error and never reaches the
+undo stack. The first `redo`, which Qt calls when the command is pushed, does nothing. Undo restores the previous text
+byte for byte. Commands keep whole texts, because a scenario is only a few kilobytes long and inverse edits could not
+restore comments and spacing.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ class EditCommand(QUndoCommand):
         doc: document to edit.
         text: text in the undo menu, e.g. `change wifi rate`.
         edit: calls one mutator of the document.
-        session: consecutive commands with equal text and session become one step, unless the session is 0. A session
-            covers one gesture: the time while a field has the focus, or one series of arrow keys.
+        session: consecutive commands with equal text and session become one step, unless the session is 0. A
+            session covers one gesture, such as a series of arrow keys or all typing while a field has the focus.
     """
 
     def __init__(self, doc: ScenarioDoc, text: str, edit: Callable[[], Change], session: int = 0) -> None:
@@ -69,7 +70,7 @@ class EditCommand(QUndoCommand):
         self._doc.restore(self._before, self._change)
 
     def id(self) -> int:
-        """Return the same identifier for all commands in sessions, so that Qt offers successors to `mergeWith`."""
+        """Return the same identifier for all commands in a session, so that Qt tries to merge them with `mergeWith`."""
         return _EDIT_ID if self._session else -1
 
     def mergeWith(self, other: QUndoCommand) -> bool:
@@ -85,7 +86,7 @@ class EditCommand(QUndoCommand):
 
 
 def set_value(stack: QUndoStack, doc: ScenarioDoc, key: str, value: TomlValue | None, session: int = 0) -> None:
-    """Set a value, or restore its default with None.
+    """Set a value, or restore its default if `value` is None.
 
     Raises:
         TomlEditError: see `ScenarioDoc.set_value`; the document stays unchanged.
@@ -134,7 +135,7 @@ def remove_event(stack: QUndoStack, doc: ScenarioDoc, index: int) -> None:
 
 
 def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[str], Edited]) -> tuple[str, ...]:
-    """Add, remove or rename parts by a function of `scenario_edits`.
+    """Add, remove or rename parts with a function of `scenario_edits`.
 
     Args:
         stack: undo stack that receives the step.
@@ -143,10 +144,10 @@ def edit_parts(stack: QUndoStack, doc: ScenarioDoc, text: str, edit: Callable[[s
         edit: computes the new text from the current text.
 
     Returns:
-        Keys of the parts made or changed.
+        Keys of the added or changed parts.
 
     Raises:
-        AppError: if `edit` raises the error; the document stays unchanged.
+        AppError: raised by `edit`; the document is unchanged.
     """
     edited = edit(doc.text)
     stack.push(EditCommand(doc, text, lambda: doc.apply(edited)))
@@ -163,7 +164,7 @@ _OF_EXAMPLE = " (example)"
 
 
 class Documents(QObject):
-    """Holds one document and its undo stack; the stack object survives the replacement of the document."""
+    """Holds one document and its undo stack; the stack object is kept when the document is replaced."""
 
     replaced = Signal(object)  # ScenarioDoc
     edited = Signal()  # text or file name changed
@@ -179,9 +180,9 @@ class Documents(QObject):
         self._notices = notices
         self.dialogs = dialogs
         self.keeps: Callable[[], bool] = lambda: False
-        """Returns True if another object keeps the replaced document with its changes."""
+        """Returns True if another object preserves the changes when the document is replaced."""
         self.guards: list[Callable[[], bool]] = []
-        """Offer to keep content that would be lost with the document; a result of False cancels the replacement."""
+        """Functions that offer to save what would be lost with the document; a result of False cancels replacing it."""
         self.doc = ScenarioDoc.new()
         self._name = _UNTITLED
         self._unsubscribe = self.doc.subscribe(self._on_change)
@@ -193,7 +194,7 @@ class Documents(QObject):
 
     @property
     def shown_name(self) -> str:
-        """The title in the language of the window; :attr:`name` stays English, because trainings store it."""
+        """The title in the window's language; :attr:`name` is always English, because the store keeps it."""
         if self.doc.path is None and self._name.endswith(_OF_EXAMPLE):
             return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
         return tr(_UNTITLED) if self.name == _UNTITLED else self.name
@@ -225,7 +226,7 @@ class Documents(QObject):
         return path is not None and self.open(path)
 
     def open(self, path: str | Path) -> bool:
-        """Opens a file; a shipped scenario opens as a copy without a file, so that the original stays unchanged.
+        """Opens a file. A shipped scenario is opened as a copy without a file, so that the original is never changed.
 
         Returns:
             False if the user keeps the current document, or the file cannot be read.
@@ -246,7 +247,7 @@ class Documents(QObject):
         return True
 
     def reopen_last(self) -> bool:
-        """Opens the most recent file; False without a recent file, or if the file was not opened."""
+        """Opens the most recent file; False if the list of recent files is empty or the file was not opened."""
         recent = self._preferences.settings.recent_files
         return bool(recent) and self.open(recent[0])
 
@@ -279,7 +280,7 @@ class Documents(QObject):
         return True
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Opens the unsaved scenario of an earlier session: its file, with the changes as one undo step.
+        """Opens the scenario as last saved, then applies the unsaved changes of an earlier session as one undo step.
 
         Returns:
             False if the user keeps the current document.
@@ -289,7 +290,7 @@ class Documents(QObject):
         try:
             doc = ScenarioDoc(unsaved.base) if unsaved.path is None else ScenarioDoc.open(unsaved.path)
         except AppError:
-            # The file was deleted: saving creates it again.
+            # If the file was deleted, saving creates it again.
             doc = ScenarioDoc(unsaved.base, unsaved.path)
         self._replace(doc, unsaved.name)
         self.undo_stack.push(EditCommand(doc, tr("Recover changes"), lambda: doc.set_text(unsaved.text)))
@@ -340,7 +341,7 @@ class Documents(QObject):
         self._unsubscribe = doc.subscribe(self._on_change)
         # Commands of the old document must not be undone in the new one.
         self.undo_stack.clear()
-        # Needed because `clear` does nothing on an empty stack, which is not clean if its last command became obsolete.
+        # `clear` does nothing on an empty stack, which may count as modified after its last command became obsolete.
         self.undo_stack.setClean()
         self.replaced.emit(doc)
         self.edited.emit()

@@ -1,4 +1,4 @@
-"""Autosave of the open scenario in its recovery file, and offers to recover scenarios of earlier sessions."""
+"""Autosaves the open scenario to its recovery file, and offers to recover scenarios from earlier sessions."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _MOST_OFFERED = 4
 
 
 class Recovery(QObject):
-    """Autosave of one window, and its offers to recover."""
+    """Autosaves the scenario of one window, and offers to recover others."""
 
-    failed = Signal(str)  # the place and the reason if unsaved changes cannot be stored
+    failed = Signal(str)  # the folder and the reason, if unsaved changes cannot be stored
 
     def __init__(
         self,
@@ -40,7 +40,7 @@ class Recovery(QObject):
         parent: QObject,
         folder: Path | None = None,
     ) -> None:
-        """Stores the document from its first change on; :meth:`offer` searches for files of other processes."""
+        """Starts autosave; :meth:`offer` searches for recovery files of earlier sessions."""
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
@@ -63,7 +63,7 @@ class Recovery(QObject):
     # ---- keeping ----
 
     def settle(self) -> None:
-        """Waits until the recovery file holds the unsaved changes; without changes or autosave, until it is removed."""
+        """Waits until the recovery file holds the unsaved changes, or is removed if nothing needs to be kept."""
         self._look.stop()
         self._keep()
         self.file.settle()
@@ -137,7 +137,7 @@ class Recovery(QObject):
 
 
 class DifferencesDialog(QDialog):
-    """The changes of a recovery, line by line."""
+    """Shows the changes that a recovery would make, line by line."""
 
     recover_wanted = Signal()
     discard_wanted = Signal()

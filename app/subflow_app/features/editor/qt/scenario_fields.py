@@ -1,7 +1,7 @@
 """Fields for values of a scenario: a list of controllers with check boxes, and a spin box for a time.
 
-The list begins with the scenario's own controller, followed by all others that the flow can have. The box shows a time
-in the largest unit that gives a number of at least 1, and accepts any unit.
+The list begins with the scenario's own controller, followed by all others that the flow can use. The spin box shows a
+time in the largest unit that gives a number of at least 1, and accepts any unit.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class AlgorithmList(QListWidget):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 
     def show_choices(self, choices: Sequence[AlgorithmChoice]) -> None:
-        """List these choices and check only the choice of the scenario."""
+        """List these choices, and check only the scenario's own."""
         with QSignalBlocker(self):
             self.clear()
             for choice in choices:
@@ -59,7 +59,7 @@ class AlgorithmList(QListWidget):
 
     @property
     def values(self) -> list[TomlValue]:
-        """Values of the checked choices, in the form of scenario files."""
+        """Values of the checked choices, as written in scenario files."""
         return [choice.value for choice in self.chosen]
 
     def choose(self, values: Sequence[TomlValue]) -> None:
@@ -70,7 +70,7 @@ class AlgorithmList(QListWidget):
             item.setCheckState(Qt.CheckState.Checked if is_wanted else Qt.CheckState.Unchecked)
 
     def replaced(self, key: str) -> str:
-        """Write a line about checked choices that drop options of the scenario; empty if all options are kept.
+        """Return a warning about checked choices that drop options of the scenario; empty if all options are kept.
 
         Args:
             key: dotted key of the controller in the scenario.
@@ -85,7 +85,7 @@ _DECIMALS = 9  # decimals of a second: times are whole nanoseconds
 
 
 class TimeBox(QDoubleSpinBox):
-    """Holds seconds; shows "100 ms" and accepts "0.1s", "100ms" or, in the shown unit, "100"."""
+    """Holds a time in seconds; shows "100 ms" and accepts "0.1s", "100ms" or, in the shown unit, "100"."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Starts at zero seconds."""
@@ -96,7 +96,7 @@ class TimeBox(QDoubleSpinBox):
         self.setKeyboardTracking(False)
 
     def sizeHint(self) -> QSize:
-        """Return a size for a time in any unit; Qt measures only minimum and maximum, whose texts may be short."""
+        """Return a size that fits a time in any unit; Qt would measure only minimum and maximum, which may be short."""
         hint = super().sizeHint()
         bounds = (self.minimum(), self.maximum())
         shown = max(self.fontMetrics().horizontalAdvance(self.textFromValue(each)) for each in bounds)
@@ -108,7 +108,7 @@ class TimeBox(QDoubleSpinBox):
         return self.sizeHint()
 
     def textFromValue(self, value: float) -> str:
-        """Write the time in the largest unit that gives a number of at least 1: "100 ms" for 0.1."""
+        """Format the time in the largest unit that gives a number of at least 1: "100 ms" for 0.1."""
         return fmt.time(value, _DECIMALS)
 
     def valueFromText(self, text: str) -> float:

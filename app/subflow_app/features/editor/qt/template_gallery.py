@@ -1,4 +1,4 @@
-"""Gallery of template topologies: a picture, a sentence, and a few adjustable values each."""
+"""Gallery of template topologies, each with a picture, a sentence and a few adjustable values."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class TemplateGallery(QDialog):
         self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
         self.problem = named(Label(self, wordWrap=True), "template_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Reserves its space, so that the dialog does not jump during typing.
+        # Space is reserved for the message, so that the dialog does not jump while the user types.
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         buttons, self.create_button = accept_buttons(self, tr("Create"))
         side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)

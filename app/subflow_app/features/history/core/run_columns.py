@@ -1,4 +1,4 @@
-"""Columns and groups of the list of runs: values for display and sorting, and their means over each group.
+"""Columns and groups of the list of runs: the values to show and sort by, and their means over each group.
 
 Predefined columns always exist; other columns contain recorded values. A group contains the runs of one sweep,
 scenario, controller, tag, seed, status or day, with the mean of their measures.
@@ -35,17 +35,17 @@ class RunColumn:
         key: name in settings; for recorded values, the key of the value.
         title: title without the unit, in English; for recorded values, in the language of the window.
         symbol: heading of narrow columns, in the language of `title`; empty to use the title.
-        unit: unit of all cells; empty without a unit.
-        scale: factor for SI values.
+        unit: unit of all cells; may be empty.
+        scale: factor from SI values to shown values.
         decimals: number of decimals; None for up to six digits.
         is_number: whether the cells are right-aligned.
         is_metric: whether groups show the mean.
         is_of_flows: whether the values are computed from values of the flows, which a list reads separately.
-        widest: typical widest text of a cell.
+        widest: typical long text of a cell, which sets the initial width.
         tip: description, in English.
         of: returns the value of a run; None for recorded values.
-        search: description and example of the query field, which has the name of the key without `_bps` or `_s`; empty
-            without a field.
+        search: description and example of the query field, which is named like the key but without `_bps` or `_s`;
+            empty if the column is not a query field.
     """
 
     key: str
@@ -139,7 +139,7 @@ def read_totals(store: Store, keys: Collection[str]) -> dict[str, dict[int, Valu
 
 
 def _written(key: str, title: str, widest: str, search: str = "") -> RunColumn:
-    """Column of a text that every run has."""
+    """Column of a text value that every run has."""
     return RunColumn(key, title, widest=widest, of=attrgetter(key), search=search)
 
 
@@ -184,11 +184,11 @@ COLUMNS: tuple[RunColumn, ...] = (
     RunColumn(TAGS, translatable("Tags"), widest="baseline", of=lambda r: ", ".join(r.tags)),
     _written(NOTE, translatable("Note"), "Note", 'part of the note: note:"new cable"'),
 )
-"""Columns of a new list."""
+"""Predefined columns that a new list shows."""
 
 
 def fork_of(row: RunRow) -> str | None:
-    """Origin of a fork, time and difference: ``run 12 at 20 s: wifi loss 2 % → 5 %``; None if not a fork."""
+    """Origin, time and changes of a fork: ``run 12 at 20 s: wifi loss 2 % → 5 %``; None if the run is not a fork."""
     fork = row.fork
     if fork is None:
         return None
@@ -200,7 +200,7 @@ def fork_of(row: RunRow) -> str | None:
 
 
 TRANSFERS = ("mean_completion_s", "active_goodput_per_flow_bps")
-"""Keys of the columns that only runs with flows of a given size fill."""
+"""Keys of the columns that are filled only for runs with flows of a given size."""
 
 
 MORE_COLUMNS: tuple[RunColumn, ...] = (
@@ -235,14 +235,14 @@ def column(key: str) -> RunColumn:
 
 
 def recorded_column(key: str) -> RunColumn:
-    """A column of recorded values, with the unit that the key determines."""
+    """A column of recorded values; its unit follows from the key."""
     shown, title = run_measure(key), measure_title(key)
     tip = key if title != key else ""
     return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, False, title, tip)
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:
-    """Sort key of a value: missing values first, numbers by size, texts without case."""
+    """Sort key of a value: missing values first, then numbers by size, then texts regardless of case."""
     if value is None:
         return (0, 0.0, "")
     if isinstance(value, str):
@@ -269,7 +269,7 @@ def sorted_runs(
 
 
 def local_day(row: RunRow, now: datetime | None = None) -> str:
-    """The local day on which a run started, as ISO 8601, with the UTC offset in force at `now`, by default today's."""
+    """The local day on which a run started, as ISO 8601, at the UTC offset in force at `now` (default: today)."""
     return row.started_at.astimezone((now or datetime.now(UTC)).astimezone().tzinfo).date().isoformat()
 
 
@@ -312,12 +312,12 @@ class RunGroup:
 
     @property
     def is_mixed(self) -> bool:
-        """True if the runs have different controllers: a mean over all of them measures no controller."""
+        """True if the runs have different controllers, so that a mean would describe none of them."""
         return len({row.controllers for row in self.rows}) > 1
 
     @property
     def is_one_run(self) -> bool:
-        """True if all runs are the same, bit for bit."""
+        """True if all runs have bit-identical results."""
         return is_one_run([row.signature for row in self.rows])
 
 
@@ -341,8 +341,8 @@ def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:
 def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow | RunGroup]:
     """The runs in order, with a group for each sweep at the position of its first run.
 
-    Experiments and contests are sweeps as well. The tag of a sweep identifies its runs; the only run of a sweep is not
-    grouped.
+    Experiments and contests are sweeps as well. A sweep's runs are identified by its tag. A sweep with a single run
+    does not form a group.
 
     Args:
         rows: runs in the order of the list.
@@ -363,12 +363,12 @@ def with_sweeps(rows: Iterable[RunRow], names: Mapping[str, str]) -> list[RunRow
 
 
 def sweep_of(row: RunRow) -> str:
-    """The tag of the sweep that made a run; empty for other runs."""
+    """The tag of the sweep to which a run belongs; empty for other runs."""
     return next(filter(is_sweep_tag, row.tags), "") if row.tags else ""
 
 
 def shared_beginning(name: str, others: Iterable[str]) -> int:
-    """Length, in characters, of the longest beginning of whole words that a name shares with another name."""
+    """Length, in characters, of the longest sequence of whole words with which a name and another name both begin."""
     shared = 0
     for other in others:
         if other == name:
@@ -383,6 +383,6 @@ def shared_beginning(name: str, others: Iterable[str]) -> int:
 
 
 def mean_interval(values: Iterable[Value]) -> Estimate | None:
-    """Mean and 95 % confidence interval (Student's t) of the numeric values; None without numbers."""
+    """Mean and 95 % confidence interval (Student's t) of the numeric values; None if no value is a number."""
     found = Estimate.of(float(value) for value in values if isinstance(value, int | float))
     return found if found.n else None

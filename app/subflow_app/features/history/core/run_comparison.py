@@ -12,7 +12,7 @@ from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.values import RunRow
 
 DIFFERENT = "\N{NOT EQUAL TO} "
-"""Mark of a setting that differs from the first run, visible without colour."""
+"""Marks a setting that differs from the first run; visible even without colour."""
 
 # Relative differences up to this are rounding errors.
 _CLOSE = 1e-9
@@ -46,7 +46,7 @@ _LEFT_OUT = (
 
 @dataclass(frozen=True, slots=True)
 class ComparedSetting:
-    """A setting of several runs.
+    """One setting, with its value in each of several runs.
 
     Attributes:
         column: key and format of the values.
@@ -73,7 +73,7 @@ class ComparedSetting:
 
 
 def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
-    """All settings of some runs; differing settings first.
+    """All settings of the given runs; those that differ come first.
 
     Args:
         runs: runs with their documents; the first is the reference.
@@ -143,7 +143,7 @@ def _figures(run: RunRow) -> dict[str, Value]:
 
 
 def _is_setting(value: RunValue) -> bool:
-    """True if a value of a summary is a setting; the end of the key decides for flows and links."""
+    """True if a value of a summary is a setting; for flows and links, this depends on the end of the key."""
     told = f".{value.name}" if value.name else value.key
     return any(part in told if part.endswith(".") else told.endswith(part) for part in _SETTINGS)
 

@@ -15,8 +15,8 @@ _PART_ENDS = (": ", " = ")
 def run_names(runs: Sequence[Traces]) -> list[str]:
     """A distinct name for each run, for legends and bars.
 
-    Runs of the same name, e.g. of a scenario with another controller, are distinguished by the controllers of their
-    differing flows, and by numbers if necessary.
+    Runs of the same name, e.g. of one scenario with different controllers, are distinguished by the controllers of the
+    flows that differ, and by numbers if necessary.
 
     Args:
         runs: runs in the order of their line styles.
@@ -33,8 +33,8 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     """The common beginning of names, and the rest of each as a short name.
 
-    Names are cut after a colon, or after the equals sign of a varied value. All names stay complete if they have no
-    common beginning, or if a short name would become empty.
+    Names are cut after a colon, or after the equals sign of a varied value. No name is cut if the names have no common
+    beginning, or if a short name would be empty.
     """
     if len(names) < 2:
         return "", list(names)
@@ -52,7 +52,7 @@ def shared_words(titles: Sequence[str]) -> int:
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
-    """Controllers of a run's flows, each once, for which a run in `alike` has another controller."""
+    """Controllers, each once, of those flows of a run for which a run in `alike` uses a different controller."""
     return list(
         dict.fromkeys(
             controller
@@ -106,7 +106,7 @@ def plot_columns(names: Sequence[str], forks: Mapping[int, int]) -> list[PlotCol
 
 
 def _latest_fork(run: int, forks: Mapping[int, int]) -> int:
-    """Follow the forks of a run to the last one."""
+    """Return the last fork in the chain of forks that starts at a run."""
     seen = {run}
     while forks.get(run, run) not in seen:
         run = forks[run]

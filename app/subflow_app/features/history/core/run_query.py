@@ -2,8 +2,8 @@
 
     demo tag:fairness -controller:olia goodput>5Mbit/s links.wifi.loss>0 started:today
 
-All conditions must hold. An unknown name in place of a field is an error with its position and the allowed names,
-because an empty result would be misleading.
+All conditions must hold. An unknown field name raises an error with its position and the allowed names, because an
+empty result would be misleading.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ MOST_CHARACTERS = 2000
 
 
 class QueryError(InputError):
-    """An error in a query.
+    """Raised for an invalid query.
 
     Attributes:
         start: position of the first wrong character.
@@ -130,7 +130,7 @@ class QueryError(InputError):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """Names and values in a store, for checks and completions.
+    """Names and values in a store, used to check and complete queries.
 
     Attributes:
         keys: keys of recorded values.
@@ -170,9 +170,9 @@ def parse_query(text: str, keys: Collection[str] | None = None, *, now: datetime
     """Parse a query into conditions, all of which must hold.
 
     Args:
-        text: the query; an empty text matches all runs.
+        text: the query; an empty query matches all runs.
         keys: keys of recorded values, to check names; None accepts any key.
-        now: aware time for "today" and the time zone of days; None for the current local time.
+        now: time with a time zone, which determines "today" and local days; None for the current local time.
 
     Raises:
         QueryError: if the query is invalid.
@@ -187,7 +187,7 @@ def complete_query(text: str, cursor: int, vocabulary: Vocabulary) -> list[Compl
     start = max(text.rfind(" ", 0, cursor), text.rfind('"', 0, cursor)) + 1
     quote = text.rfind('"', 0, cursor)
     if quote >= 0 and text.count('"', 0, cursor) % 2:
-        # Inside quotes, which belong to a term that began earlier.
+        # The cursor is inside quotes, which belong to a term that begins before them.
         start = text.rfind(" ", 0, quote) + 1
     word = text[start:cursor]
     negation = "-" if word.startswith("-") else ""
@@ -211,7 +211,7 @@ def complete_query(text: str, cursor: int, vocabulary: Vocabulary) -> list[Compl
 
 
 def quoted(value: str) -> str:
-    """A value in the form of a query; if it needs quotes, its own quotation marks are removed."""
+    """A value as written in a query, in quotes if necessary; quotation marks inside quotes are removed."""
     return f'"{value.replace(chr(34), "")}"' if re.search(r'[\s"]', value) or not value else value
 
 
@@ -305,7 +305,7 @@ def _recorded(term: _Term, keys: Collection[str] | None) -> Condition:
 
 
 def _any_number(term: _Term) -> float | str:
-    """Parse the value as a quantity of any dimension, or else as a text."""
+    """Parse the value as a quantity of any dimension, or else return it as text."""
     for dimension in UNITS:
         try:
             return parse_quantity(term.value, dimension)
@@ -366,7 +366,7 @@ def _days(term: _Term, today: date) -> tuple[date, date]:
 def _utc(day: date, now: datetime | None) -> str:
     local = datetime.combine(day, time())
     try:
-        # Use the time zone rules of the system, because the current UTC offset may differ from that day's (summer
+        # Use the system's time zone rules, because the UTC offset on that day may differ from the current one (summer
         # time).
         moment = local.astimezone() if now is None else local.replace(tzinfo=now.tzinfo)
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
@@ -390,7 +390,7 @@ def _unknown(name: str, keys: Collection[str]) -> str:
 
 
 def _names(begun: str, start: int, end: int, keys: Sequence[str]) -> list[Completion]:
-    """Completions of a beginning: fields first, then keys whose first or later part begins with it."""
+    """Completions of a partial name: fields first, then keys with a dotted part that begins with it."""
     lowered = begun.lower()
     if not lowered:
         return []

@@ -1,4 +1,4 @@
-"""Versions of a script, from the texts that the scenarios of stored runs contain."""
+"""Versions of a script, collected from the scenario texts of stored runs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from subflow_store.values import RunRow
 
 MOST_RUNS = 100
-"""Maximum number of the latest runs with a script that are searched."""
+"""Maximum number of runs with a script that are searched for versions, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +24,11 @@ class ScriptVersion:
     """A version of a script, with its latest run.
 
     Attributes:
-        number: number of the version from 1, in the order of first runs.
+        number: number of the version, from 1, in the order in which the versions were first run.
         text: text of the script.
         run: latest run of the version, with its documents.
         count: number of runs of the version.
-        flows: flows with the script, from the summary of the run.
+        flows: flows that use the script, from the summary of the run.
     """
 
     number: int
@@ -38,7 +38,7 @@ class ScriptVersion:
     flows: tuple[Mapping[str, Any], ...]
 
     def figure(self, measured: Measure) -> float | None:
-        """A measure of all flows with the script together, in SI units; None if unknown."""
+        """A measure over all flows that use the script, in SI units; None if unknown."""
         return measured.of_parts(self.flows)
 
 
@@ -50,8 +50,8 @@ def script_versions(
     Args:
         store: database with the runs.
         kind: kind of the script.
-        name: name of the script; another script of the same name counts as a version.
-        scenario: name of the scenario of the runs, because other scenarios give incomparable results.
+        name: name of the script; a different script of the same name counts as a version.
+        scenario: name of the scenario of the runs; results of different scenarios would not be comparable.
         is_given_up: returns True to cancel.
 
     Raises:
@@ -87,7 +87,7 @@ def _version(number: int, text: str, runs: Sequence[RunRow], kind: ScriptKind, n
 
 
 def _flows_with(run: RunRow, kind: ScriptKind, name: str) -> Iterator[dict[str, Any]]:
-    """The flows with the script, from the summary of the run."""
+    """The flows that use the script, from the summary of the run."""
     for flow in (run.summary or {}).get("flows", ()):
         if isinstance(flow, dict) and flow.get(kind) == name:
             yield flow

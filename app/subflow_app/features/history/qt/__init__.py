@@ -1,4 +1,4 @@
-"""The History panel: the list of stored runs with search, groups and columns, and changes of runs.
+"""The History panel: the list of stored runs with search, groups and columns, and changes to runs.
 
 Start reading at ``panel.py``.
 """

@@ -1,4 +1,4 @@
-"""Changes of stored runs, executed in another thread one after the other; each can be undone."""
+"""Changes to stored runs, made one after another in a separate thread; each can be undone."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Change = Callable[["Store"], object]
 
-# Short enough that a change and the new list, for which the window waits 60 ms, appear within 100 ms together.
+# Short enough that a change and the new list, for which the window waits up to 60 ms, together appear within 100 ms.
 _PATIENCE_MS = 30
 
 
 class HistoryCommand(QUndoCommand):
-    """A change of stored runs as an undo step; it is pending until the database has answered."""
+    """A change to stored runs as an undo step; it is pending until the database has answered."""
 
     def __init__(self, text: str, do: Change, undo: Change, changes: RunChanges) -> None:
         """Create a change without executing it."""
@@ -33,7 +33,7 @@ class HistoryCommand(QUndoCommand):
         self.was_done = False  # True if the change was made at any time
 
     def redo(self) -> None:
-        """Make the change again; the first call, by the undo stack, does nothing because the change is pending."""
+        """Make the change again; the first call, made by the undo stack, does nothing because the change is pending."""
         if self._is_first:
             self._is_first = False
         else:
@@ -75,8 +75,8 @@ class RunChanges(QObject):
         return self._count > 0
 
     def set_store(self, store: Store | None) -> None:
-        """Use another store for new changes; pending changes of the previous store are still made."""
-        # Commands of the old database must not touch runs of the same number in the new one.
+        """Use a different store for new changes; changes pending in the previous store are still made."""
+        # Commands for the old database must not touch runs with the same numbers in the new one.
         self._stack.clear()
         self._store = store
 
@@ -100,7 +100,7 @@ class RunChanges(QObject):
                 then(command)
 
         self._start(command, True, on_end)
-        # A pending change is pushed as well; undoing it runs after the change.
+        # A pending change is pushed as well; undoing it takes effect after the change has been made.
         if is_over != [False]:
             self._stack.push(command)
 
@@ -147,12 +147,12 @@ class RunChanges(QObject):
             return
         was_refused, self._was_refused = self._was_refused, False
         if was_refused:
-            # Delayed, because the stack may be calling a command now.
+            # Delayed, because the stack may be in the middle of calling a command.
             QTimer.singleShot(0, self, self._mend_stack)
         self.all_done.emit(not was_refused)
 
     def _mend_stack(self) -> None:
-        """Move the undo stack to the state of the runs, and remove changes that were never made."""
+        """Move the undo stack to match the state of the runs, and remove changes that were never made."""
         stack = self._stack
         while not self.is_busy and isinstance(command := stack.command(stack.index() - 1), HistoryCommand):
             if command.is_done:

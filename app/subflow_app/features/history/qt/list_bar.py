@@ -1,7 +1,7 @@
 """Bar above the list of runs: search, saved searches, grouping, columns, and the number of runs.
 
-The search field completes names and values, and reports errors below. Recorded values have some hundred
-names, so a dialog with a filter selects them.
+The search field completes names and values, and reports errors below. Recorded values have hundreds of names, so they
+are chosen in a dialog with a filter.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from subflow_store.conditions import Condition
 _SEARCH_DELAY_MS = 150
 # An unfinished query is often invalid, so its error appears only after a longer pause.
 _ERROR_DELAY_MS = 700
-_COMPLETIONS = 40  # further typing narrows a longer list
+_COMPLETIONS = 40  # maximum number of completions; typing more characters narrows a longer list
 
 
 class SearchField(QWidget):
@@ -96,7 +96,7 @@ class SearchField(QWidget):
         self._search()
 
     def parse(self) -> bool:
-        """Parse the query; False if it is invalid, which keeps the previous conditions."""
+        """Parse the query. If it is invalid, keep the previous conditions and return False."""
         self._search_timer.stop()
         try:
             self.conditions = parse_query(self.text, self.vocabulary.keys if self.vocabulary is not None else None)
@@ -195,7 +195,7 @@ def help_html() -> str:
 
 
 class ListBar(QWidget):
-    """Controls for the content and form of the list."""
+    """Controls that choose the runs, groups and columns of the list."""
 
     grouping_chosen = Signal(str)
     columns_chosen = Signal(list)  # keys
@@ -224,7 +224,7 @@ class ListBar(QWidget):
         h_box(self, (self.search, 1), *choices, 4, count, margins=(6, 5, 10, 5), spacing=6)
 
     def show_columns(self, keys: Sequence[str]) -> None:
-        """Tick columns in the menu."""
+        """Tick these columns in the menu."""
         self._columns = list(keys)
 
     def show_grouping(self, by: str) -> None:

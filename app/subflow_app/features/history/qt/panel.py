@@ -1,4 +1,4 @@
-"""The History panel: a searchable list of stored runs, and undoable changes of runs."""
+"""The History panel: a searchable list of stored runs, and changes to runs that can be undone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 class History(QWidget):
-    """The list of stored runs with its search and its changes."""
+    """Panel that lists, searches and changes the stored runs."""
 
     open_requested = Signal()  # the selected runs
     selection_changed = Signal()
@@ -60,7 +60,7 @@ class History(QWidget):
         self.dialogs = dialogs
         self._store: Store | None = None
         self._told_damage: Sequence[Damage] = ()
-        self._listed: tuple[Listing, bool] | None = None  # the listing shown; True for the result of a search
+        self._listed: tuple[Listing, bool] | None = None  # the listing shown, and True if it is the result of a search
         self._kept: set[int] | None = None  # runs to select after the next read
         self.model = RunTable(self)
         self.reader = RunReader(workers, self)
@@ -104,8 +104,8 @@ class History(QWidget):
         """Show the runs of a store.
 
         Args:
-            store: an open store; None without a database.
-            why_none: text of the panel without a store.
+            store: an open store; None if no database is open.
+            why_none: text shown in the panel if no store is open.
         """
         self.changes.set_store(store)
         self._store = store
@@ -120,7 +120,7 @@ class History(QWidget):
 
     def reload(self) -> None:
         """Read the list again and keep the selection."""
-        # An invalid query keeps the previous conditions, which are used again.
+        # If the query is invalid, the previous conditions are used again.
         self._field.parse()
         self._ask()
 
@@ -217,7 +217,7 @@ class History(QWidget):
     # ---- changes ----
 
     def rename_selected(self) -> None:
-        """Ask for a new name of the selected run."""
+        """Ask for a new name for the selected run."""
         row = self._one_selected()
         if row is None:
             return
@@ -239,7 +239,7 @@ class History(QWidget):
             self._set_note(row, note)
 
     def tag_selected(self) -> None:
-        """Ask for the tags that the selected runs have in common; tags that only some of them have are kept."""
+        """Let the user edit the tags that all selected runs share; tags of only some of them are kept."""
         rows = self.selected()
         if not rows:
             return
@@ -337,7 +337,7 @@ class History(QWidget):
             self.damaged.emit(self._store.path, listing.damaged)
 
     def _summary(self, listing: Listing) -> str:
-        """Number of runs, newest run and its first measures in one line; only the number without runs."""
+        """The number of runs, the newest run and its first measures in one line; for an empty list, only the number."""
         if not listing.rows:
             return self._count.text()
         newest = listing.rows[0]
@@ -348,7 +348,7 @@ class History(QWidget):
         return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
 
     def _on_read_failed(self, error: StoreError) -> None:
-        # The previous list stays: its runs are still known, and those in memory can still be opened.
+        # The previous list remains, because its runs are still known and those in memory can still be opened.
         self._count.setText(tr("Not read"))
         self.failed.emit(error)
 

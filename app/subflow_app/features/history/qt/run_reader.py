@@ -1,4 +1,4 @@
-"""Reads the list of runs in another thread, because the file may be on a slow or disconnected drive."""
+"""Reads the list of runs in a separate thread, because the file may be on a slow or disconnected drive."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Listing:
     damaged: tuple[Damage, ...] = ()
 
     def vocabulary(self, before: Vocabulary) -> Vocabulary:
-        """Names for queries; scenarios and controllers accumulate over all listings."""
+        """Names that queries can use; scenarios and controllers accumulate over all listings."""
         scenarios = {*before.scenarios, *(row.scenario_name for row in self.rows)}
         controllers = {*before.controllers, *(name for row in self.rows for name in row.controllers.split(", "))}
         return Vocabulary(self.keys, self.tags, tuple(sorted(scenarios)), tuple(sorted(controllers - {""})))
@@ -77,7 +77,7 @@ class RunReader(QObject):
         self._is_quiet = False  # True if the GUI thread has not waited for the current answer
 
     def set_store(self, store: Store | None) -> None:
-        """Read from another store, and drop answers from the previous store."""
+        """Read from a different store, and drop answers from the previous one."""
         self._store = store
         self._generation += 1
 
@@ -87,14 +87,14 @@ class RunReader(QObject):
         Args:
             conditions: conditions that must all hold.
             keys: keys of the columns.
-            is_quiet: whether the GUI thread does not wait, because no person made the request.
+            is_quiet: whether to return without waiting, because the request was not made by the user.
         """
         self._question = (conditions, keys)
         self._generation += 1
         if self._task is None:
             self._start()
         elif is_quiet or not self._is_quiet:
-            return  # this request follows the current one
+            return  # this request starts when the current one ends
         self._is_quiet = is_quiet
         if not is_quiet:
             self._wait()
@@ -147,7 +147,7 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) 
     damaged = list(store.damaged)
 
     def sound(read: Callable[[], T], nothing: T) -> T:
-        """Read a part of the database; damage to it must not hide the runs."""
+        """Read a part of the database, or return `nothing` if it is damaged, so that the runs can still be listed."""
         try:
             return read()
         except StoreCorrupt as error:

@@ -1,4 +1,4 @@
-"""Table of the stored runs: any columns, in any order, in groups that fold by click or by arrow keys.
+"""Table of the stored runs, with any columns in any order, and groups that fold by click or by arrow keys.
 
 The list can have thousands of runs. The table sorts them with precomputed keys and formats rows only for drawing. A
 proxy model would request a sort key through Qt for every comparison.
@@ -86,7 +86,7 @@ class RunTable(QAbstractTableModel):
         self.columns: list[RunColumn] = list(COLUMNS)
         self._recorded: Mapping[str, Mapping[int, Value]] = {}
         self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
-        self.grouping = SWEEP  # grouping of the runs; empty without groups
+        self.grouping = SWEEP  # grouping of the runs; empty if they are not grouped
         self._sweeps: Mapping[str, str] = {}  # names of sweeps, by the tag of their runs
         self._folded: set[str] = set()  # keys of folded groups, in groupings that are initially open
         self._opened: set[str] = set()  # keys of open groups, in groupings that are initially folded
@@ -138,13 +138,13 @@ class RunTable(QAbstractTableModel):
         *,
         is_search: bool = False,
     ) -> None:
-        """Replace the runs and the values of recorded columns, by key and run.
+        """Replace the runs and the values of recorded columns.
 
-        If the list of runs is the same, rows remain, so that selection and scroll position survive.
+        If the rows are still the same, they are kept, and so are the selection and the scroll position.
 
         Args:
             rows: the runs, newest first.
-            recorded: values of the recorded columns.
+            recorded: values of the recorded columns, by key and run.
             sweeps: names of the sweeps, by the tag of their runs.
             is_search: whether the runs are results of a search, which opens all sweeps.
         """
@@ -169,7 +169,7 @@ class RunTable(QAbstractTableModel):
         self.endResetModel()
 
     def set_grouping(self, by: str) -> None:
-        """Group the runs by one of `GROUPINGS`; a new grouping forgets the folded groups."""
+        """Group the runs by one of `GROUPINGS`; changing the grouping resets which groups are folded."""
         if by != self.grouping:
             self.grouping = by
             self._folded.clear()
@@ -191,12 +191,12 @@ class RunTable(QAbstractTableModel):
         return key not in self._opened if self._begins_folded else key in self._folded
 
     def unfold_runs(self, run_ids: Collection[int]) -> None:
-        """Unfold the groups of some runs."""
+        """Unfold the groups that contain these runs."""
         self.fold({group.key for group in self._groups(row for row in self.rows if row.id in run_ids)}, False)
 
     @property
     def opened(self) -> Sequence[str]:
-        """The open sweeps, to be kept between sessions."""
+        """The keys of the open sweeps, to be stored between sessions."""
         return sorted(self._opened)
 
     def set_opened(self, keys: Iterable[str]) -> None:
@@ -235,7 +235,7 @@ class RunTable(QAbstractTableModel):
         return 0 if parent.isValid() else len(self.columns)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort by a column; the previously clicked columns order equal rows."""
+        """Sort by a column; equal rows are ordered by the columns clicked before."""
         if not 0 <= column < len(self.columns):
             return
         key = self.columns[column].key
@@ -337,7 +337,7 @@ class RunTable(QAbstractTableModel):
         return None
 
     def _name(self, row: RunRow) -> str:
-        """The displayed name; below a sweep, without the name of the sweep."""
+        """The displayed name; below the heading of a sweep, the name of the sweep is left out."""
         sweep = self._below.get(row.id)
         return row.name if sweep is None else row.name.replace(f"{sweep}: ", "…", 1)
 
@@ -361,7 +361,7 @@ class RunTable(QAbstractTableModel):
         if not group.label:
             return tr("without tags") if self.grouping == "tag" else NOTHING
         if self.grouping == SWEEP:
-            # Sweeps of one scenario have the same name.
+            # Sweeps of one scenario share a name, so their number is shown as well.
             return tr("Sweep {number}: {name}", number=group.key.rpartition(" ")[2], name=group.label)
         if self.grouping == "seed":
             return tr("seed {seed}", seed=group.label)
@@ -377,7 +377,7 @@ class RunTable(QAbstractTableModel):
                 # A mean over different controllers is meaningless.
                 self._means[key] = tr("varies")
             elif math.isnan(found.ci95) or self.grouping == SWEEP or group.is_one_run:
-                # Runs with different settings are no repetitions, so their spread is not random.
+                # Runs with different settings are not repetitions, so their spread is not random.
                 self._means[key] = shown.text(found.mean)
             else:
                 self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.ci95)}"
@@ -444,7 +444,7 @@ def heading(shown: RunColumn) -> str:
 
 
 def short_heading(shown: RunColumn) -> str:
-    """Heading of a narrow column; its tool tip has the whole title."""
+    """Heading of a narrow column; its tool tip shows the full title."""
     return heading(replace(shown, title=shown.symbol)) if shown.symbol else heading(shown)
 
 
@@ -474,11 +474,11 @@ class _Names(QStyledItemDelegate):
         """Place the ellipsis in the shared beginning, or in the middle of a name without a shared beginning."""
         super().initStyleOption(option, index)
         if index.data(GROUP_ROLE) is not None:
-            # Groups have their distinguishing part, such as the number of a sweep, at the beginning.
+            # The distinguishing part of a group's label, such as the number of a sweep, is at the beginning.
             option.textElideMode = Qt.TextElideMode.ElideRight
             return
         option.textElideMode = Qt.TextElideMode.ElideMiddle
-        # Without a width, Qt measures the whole text.
+        # Qt passes an empty rectangle to measure the whole text.
         if option.rect.width() <= 0:
             return
         room = option.widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
@@ -505,7 +505,7 @@ def shortened(name: str, shared: int, metrics: QFontMetrics, width: int) -> str:
 
 
 class RunView(QTableView):
-    """Table of whole rows of equal height with multiple selection."""
+    """Table with rows of equal height, of which the user can select several."""
 
     opened = Signal()  # the selected runs, by double-click
     note_wanted = Signal()  # request to edit the note of the selected run, because it is too long for a cell
@@ -530,21 +530,21 @@ class RunView(QTableView):
         self.doubleClicked.connect(self._on_double_clicked)
 
     def set_default_widths(self) -> None:
-        """Set the widths of all columns for typical contents."""
+        """Set the widths of all columns to fit typical contents."""
         set_widths(self, ((short_heading(column), column.widest) for column in self._runs.columns))
 
     @property
     def is_editing(self) -> bool:
-        """True while a cell is edited, which a new list would end."""
+        """True while the user edits a cell; a new list would end the editing."""
         return self.state() == QTableView.State.EditingState
 
     def selected(self) -> list[RunRow]:
         """The selected runs, from top to bottom, each once."""
-        # Iterate over ranges: an index for each of thousands of rows takes ten times as long.
+        # Iterate over ranges, because creating an index for each of thousands of rows takes ten times as long.
         parts: Iterable[QItemSelectionRange] = self.selectionModel().selection()  # type: ignore[assignment] # a list
         numbers = sorted({number for part in parts for number in range(part.top(), part.bottom() + 1)})
         rows = (self._runs.row_at(number) for number in numbers)
-        # A group stands for all of its runs.
+        # A selected group includes all of its runs.
         runs = (run for row in rows for run in (row.rows if isinstance(row, RunGroup) else (row,)))
         return list({run.id: run for run in runs}.values())
 

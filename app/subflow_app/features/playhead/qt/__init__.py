@@ -1,4 +1,4 @@
-"""One time for all views of a run: transport bar, moving parts of the canvas, and list of events.
+"""The time that all views of a run show: transport bar, moving parts of the canvas, and list of events.
 
 Start reading at ``feature``; ``playhead`` holds the time, and the other modules show it.
 """

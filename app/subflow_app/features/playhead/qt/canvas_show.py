@@ -2,7 +2,7 @@
 
 One item paints all packets of an instant, because thousands of items would be too slow. Below the canvas, each subflow
 has a gauge for its window at the time of the playhead. The tracks of links depend only on the canvas, so that
-measurements of the canvas can use them too.
+benchmarks of drawing can use them without a run.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Gauge:
 
 
 class Gauges(QWidget):
-    """Bars of the subflows: length by cwnd, filled by the packets in flight, with a mark at ssthresh."""
+    """A bar for each subflow: as long as cwnd, filled as far as packets are in flight, and marked at ssthresh."""
 
     chosen = Signal(str)  # name of the flow that was clicked
 
@@ -127,12 +127,12 @@ class Gauges(QWidget):
         return self.fontMetrics().height() + 5
 
     def sizeHint(self) -> QSize:
-        """Limited to a few rows, because the picture needs the space."""
+        """Returns a height for only a few rows, because the picture needs the space."""
         rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns)) if self.gauges else 1
         return QSize(self._least_width, rows * self._row_height + 6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Requests another height after a change of width."""
+        """Requests a new height if the width has changed."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
             self.updateGeometry()
@@ -215,7 +215,7 @@ class Gauges(QWidget):
         metrics, shown = self.fontMetrics(), self._shown()
         numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
         names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
-        # The colour also shows the state, so the word for the state is truncated before a name.
+        # The colour also shows the state, so the word for the state is truncated rather than a name.
         least = metrics.horizontalAdvance("8888 pkt") + _GAP
         numbers = max(least, min(numbers + _GAP, width - names - _GAP - _LEAST_BAR))
         return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
@@ -308,7 +308,7 @@ class PacketItem(QGraphicsItem):
         return self._bounds
 
     def shape(self) -> QPainterPath:
-        """Empty, so that clicks reach the links below."""
+        """Returns an empty shape, so that clicks reach the links below."""
         return QPainterPath()
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
@@ -329,7 +329,7 @@ class PacketItem(QGraphicsItem):
             font.setPixelSize(round(size))
             painter.setFont(font)
             for at, text in self._counts:
-                # Starts at the place of the normal size, so that enlarged text does not cover the queue.
+                # Enlarged text starts where text of normal size would, so that it does not cover the queue.
                 where = QRectF(at.x() - 0.32 * _TEXT * len(text), at.y() - size, 6 * size, 2 * size)
                 painter.drawText(where, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)
 
@@ -365,7 +365,7 @@ class PacketItem(QGraphicsItem):
 
 @lru_cache(maxsize=256)
 def _stamp(kind: int, colour: int, ground: int, scale_64: int, ratio: float) -> QPixmap:
-    """A dot or a square with its edge, at a zoom in 64ths, for a screen with this ratio of pixels per unit."""
+    """Pixmap of a dot or square with its edge; `scale_64` is the zoom in 64ths, `ratio` the device pixel ratio."""
     zoom = scale_64 / 64
     side = math.ceil((_DOT + _HALO) * zoom * ratio) + 2
     picture = QPixmap(side, side)
@@ -440,7 +440,7 @@ class CanvasShow(QObject):
 
     @property
     def places(self) -> PacketPlaces | None:
-        """The drawn packets; None without packets."""
+        """The drawn packets; None if no packets are drawn."""
         return self.item.places if self.item is not None else None
 
     @property
@@ -539,7 +539,7 @@ class CanvasShow(QObject):
         if run is None or samples is None or time_s is None:
             return
         if not self._matched(run.traces):
-            # The picture shows another scenario, whose subflows are not those of the run.
+            # The picture shows a different scenario, whose subflows are not those of the run.
             self._view.show_stand_in(False)
             return
         instant = self._playhead.instant

@@ -1,4 +1,4 @@
-"""List of events of the run under the playhead; list and playhead follow each other.
+"""List of the events of the playhead's run; choosing an event moves the playhead, and the list follows the playhead.
 
 Only the rows in view are formatted as text.
 """
@@ -48,14 +48,14 @@ class EventList(TableModel[RunEvent]):
         before, is_same = self._numbers, events is self._events
         self._events, self._numbers = events, numbers
         rows = LazyRows(len(numbers), self._read)
-        # Existing rows stay in place if a running simulation only appends events; all other changes rebuild the rows.
+        # If a running simulation only appends events, existing rows are kept; any other change rebuilds the rows.
         if is_same and len(numbers) > len(before) and np.array_equal(numbers[: len(before)], before):
             self.add_rows(rows)
         else:
             self.show_rows(rows)
 
     def row_of(self, time_s: float) -> int:
-        """The last row at or before a time; -1 if all come later."""
+        """The last row at or before a time; -1 if all events come later."""
         return -1 if self._events is None else self._events.row_at(self._numbers, time_s)
 
     def _read(self, row: int) -> RunEvent:
@@ -73,7 +73,7 @@ class EventsPanel(QWidget):
     event_chosen = Signal(float)  # time of the event, s
 
     def __init__(self, playhead: Playhead, parent: QWidget | None = None) -> None:
-        """Stays empty until the panel is visible."""
+        """Leaves the panel empty until it is visible."""
         super().__init__(parent)
         self.setObjectName("events_content")
         self._playhead = playhead
@@ -159,7 +159,7 @@ class EventsPanel(QWidget):
             self.owners.choose(chosen)
 
     def _follow(self) -> None:
-        """Selects the last event at or before the time of the playhead; without such an event, clears the selection."""
+        """Selects the last event at or before the time of the playhead, or clears the selection if all come later."""
         if not self.isVisible():
             return
         time_s = self._playhead.time_s

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# Update interval of the plots during playback, because each update redraws all of them.
+# Update interval of the plots during playback; not shorter, because each update redraws all plots.
 _PLAYING_MS = 66
 
 
@@ -82,7 +82,7 @@ class PlotsShow(QObject):
                     self._lines.add(plot.pin)
                     plot.pin.setMovable(True)
                     plot.pin.setCursor(Qt.CursorShape.SizeHorCursor)
-                    # Above the crosshair, which `set_pin` moves to the same time.
+                    # Drawn above the crosshair, which `set_pin` moves to the same time.
                     plot.pin.setZValue(21)
                     plot.pin.sigDragged.connect(self._on_dragged)
 

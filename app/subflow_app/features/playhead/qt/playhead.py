@@ -35,14 +35,14 @@ _EVENTS_S = 0.5  # interval between reads of new events of a running simulation,
 
 @dataclass(frozen=True)
 class ScrubbedRun:
-    """A run with a playhead.
+    """A run in which the playhead can move.
 
     Attributes:
         traces: samples and marks of the run.
         open_replay: opens the replay in a worker thread; None: only samples are available.
         read_events: reads the events of the run in a worker thread.
-        changes: live changes of a running simulation so far.
-        known_s: returns the simulated time so far, s; None for a finished run.
+        changes: returns the live changes made to a running simulation.
+        known_s: returns the time that has been simulated, s; None for a finished run.
     """
 
     traces: Traces
@@ -53,7 +53,7 @@ class ScrubbedRun:
 
     @property
     def goes_on(self) -> bool:
-        """True while the simulation runs."""
+        """True while the simulation is running."""
         return self.known_s is not None
 
 
@@ -62,7 +62,7 @@ class Playhead(QObject):
 
     moved = Signal(float)  # the time now shown, s
     left = Signal()  # the playhead no longer shows a time
-    changed = Signal()  # run, playback, following, speed or simulated time
+    changed = Signal()  # run, playback, following, speed or simulated time has changed
     arrived = Signal()  # `instant` has changed
     events_changed = Signal()
     failed = Signal(str)  # reason why the replay is unavailable
@@ -103,12 +103,12 @@ class Playhead(QObject):
 
     @property
     def run(self) -> ScrubbedRun | None:
-        """The chosen run; None without runs."""
+        """The chosen run; None if no runs are shown."""
         return self.runs[self.run_shown] if self.runs else None
 
     @property
     def notice(self) -> str:
-        """Message about the replay of this run; empty without a message."""
+        """Message about the replay of this run; may be empty."""
         return self._loop.notice if self._loop is not None else ""
 
     @property
@@ -118,13 +118,13 @@ class Playhead(QObject):
 
     @property
     def is_waiting(self) -> bool:
-        """True while the replay simulates."""
+        """True while the replay is simulating."""
         return self._loop is not None and self._loop.is_working
 
     # ---- choice of the run ----
 
     def set_runs(self, runs: Sequence[ScrubbedRun], show: int = 0) -> None:
-        """Sets the available runs; keeps the chosen run if it is among them, else chooses the run number ``show``."""
+        """Sets the available runs. Keeps the chosen run if it is among them, or else chooses run number ``show``."""
         before = self.run
         self.runs = tuple(runs)
         same = [place for place, run in enumerate(runs) if before is not None and run.traces is before.traces]
@@ -226,7 +226,7 @@ class Playhead(QObject):
         self.seek(0.0)
 
     def go_to_end(self) -> None:
-        """Moves to the end of the run; follows the newest time of a running simulation."""
+        """Moves to the end of the run, or follows the latest time of a running simulation."""
         run = self.run
         if run is not None and run.goes_on:
             self.follow()
@@ -234,12 +234,12 @@ class Playhead(QObject):
             self.seek(self.transport.known_s)
 
     def follow(self) -> None:
-        """Follows the newest time of a running simulation."""
+        """Follows the latest time of a running simulation."""
         self.transport.follow()
         self._rest()
 
     def leave(self) -> None:
-        """Stops showing a time, and follows a running simulation again."""
+        """Stops showing a chosen time, and follows a running simulation again."""
         run = self.run
         self.transport.leave(follows=run is not None and run.goes_on)
         self._rest()
@@ -298,7 +298,7 @@ class Playhead(QObject):
         self.changed.emit()
 
     def _on_run_ended(self) -> None:
-        """Keeps time and replay, because the replay of a run in memory remains valid after its end."""
+        """Keeps time and replay, because the replay of a run in memory remains valid after the run has ended."""
         self.transport.set_known(self._known_s())
         self.transport.follows = False
         if self._loop is not None:

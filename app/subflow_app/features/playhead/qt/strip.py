@@ -1,4 +1,4 @@
-"""Transport bar below the panels: choice of the run, its time, and playback."""
+"""Transport bar below the panels, with which the user chooses a run and a time, and plays the run."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_fo
 
 
 class TransportStrip(QWidget):
-    """Transport bar, whose parts are created for the first run; its space is reserved, so that no panel moves."""
+    """Transport bar. Its parts are created for the first run; until then, their space is reserved."""
 
     said = Signal(str)  # message about time or picture; empty clears the message
 
@@ -75,7 +75,7 @@ class TransportStrip(QWidget):
             self._left_out.setAccessibleName(self._left_out.toolTip())
 
     def focus_time(self) -> None:
-        """Focuses the field of the time."""
+        """Moves the focus to the time field."""
         if self._is_built and self.isVisible():
             self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.field.selectAll()
@@ -98,7 +98,7 @@ class TransportStrip(QWidget):
         self.field.editingFinished.connect(self._show_time)
         self._end = named(muted(Label(self)), "playhead_end")
         self._left_out = named(muted(Label(self)), "playhead_left_out")
-        # Room for usual numbers, because a change of width would move the track under the mouse.
+        # Wide enough for usual numbers, because a change of width would move the track under the mouse.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)
@@ -133,7 +133,7 @@ class TransportStrip(QWidget):
         self._show_ticks()
 
     def _row_height(self) -> int:
-        """Height of the bar with its highest widgets, computed before they exist."""
+        """Height of the bar with its tallest widgets, computed before they exist."""
         probes = (QLineEdit(self), QComboBox(self))
         height = max(_TRACK_HEIGHT, *(probe.sizeHint().height() for probe in probes))
         for probe in probes:

@@ -1,4 +1,4 @@
-"""Time line of the transport bar: position of the playhead, simulated part of the run, and ticks of events."""
+"""Timeline of the transport bar: position of the playhead, simulated part of the run, and ticks for events."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _TICKS: Mapping[str, tuple[str, float]] = {
 
 
 class TimeTrack(QSlider):
-    """Slider over the time of a run; it requests times by a signal, and `show_time` sets its position."""
+    """Slider over the time of a run. It only emits the times that the user chooses; `show_time` sets its position."""
 
     wanted = Signal(float)  # s
     play_wanted = Signal()
@@ -72,13 +72,13 @@ class TimeTrack(QSlider):
         self.update()
 
     def show_prepared(self, share: float) -> None:
-        """Draws the share of the run with snapshots, to which seeks are fast, 0 to 1."""
+        """Draws the share (0 to 1) of the run that is covered by snapshots, which make seeking fast."""
         if share != self._prepared:
             self._prepared = share
             self.update()
 
     def tick_columns(self, kind: str) -> list[int]:
-        """Distinct positions of the ticks of a kind, px: ticks may far outnumber pixels."""
+        """Distinct positions of the ticks of a kind, px; several ticks may share a pixel."""
         times = self._ticks.get(kind, np.empty(0))
         # np.unique would load numpy's masked arrays, which would delay the first picture of the first run.
         return sorted(set(np.round(self._x_of(times)).astype(np.int64).tolist()))

@@ -54,7 +54,7 @@ class NewScript(NamedTuple):
 
 
 class NewScriptDialog(QDialog):
-    """Asks for name and flows of a new script; reports an impossible name while the user types."""
+    """Asks for the name and the flows of a new script, and reports an invalid name while the user types."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class NewScriptDialog(QDialog):
         self.flows = Choice("new_script_flows", choices, self)
         self.problem = named(Label(self, wordWrap=True), "new_script_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Reserves space, so that the dialog does not change its height during typing.
+        # Space is reserved for the message, so that the dialog keeps its height while the user types.
         self.problem.setMinimumHeight(2 * self.fontMetrics().height())
         form = QFormLayout()
         form.addRow(tr("&Name:"), self.name)
@@ -126,12 +126,12 @@ class ScriptDesk(QObject):
     """Holds one script of the open scenario, or a draft outside of it.
 
     Attributes:
-        place: location of the script; None for a draft or without a script.
+        place: location of the script; None for a draft, or if no script is open.
         kind: kind of the script.
         draft: name of the draft; empty if the script is not a draft.
     """
 
-    changed = Signal()  # another script, name or state of saving
+    changed = Signal()  # the script, its name or its saved state has changed
     saved = Signal()
 
     def __init__(self, ports: ScriptPorts, panel: ScriptPanel, parent: QObject) -> None:
@@ -225,7 +225,7 @@ class ScriptDesk(QObject):
         return self._ask_add(kind_of(text), f"my-{name}", text)
 
     def recover(self, unsaved: UnsavedText) -> bool:
-        """Restores unsaved changes of an earlier session; False if the user chose to stay with the current script."""
+        """Restores unsaved changes from an earlier session; False if the user chose to stay with the current script."""
         if not self.may_leave():
             return False
         place = next((each for each in self.places if unsaved.path is not None and each.path == unsaved.path), None)
@@ -246,7 +246,9 @@ class ScriptDesk(QObject):
     # ---- saving ----
 
     def save(self) -> bool:
-        """Saves the script in its place, or adds a draft or copied shipped script to the scenario; False if not saved.
+        """Saves the script to its file or its scenario; False if it was not saved.
+
+        A draft, or a changed copy of a shipped script, is added to the scenario under a name that the user chooses.
 
         Raises:
             AppError: if the script cannot be written.
@@ -264,8 +266,8 @@ class ScriptDesk(QObject):
     def ask_save_as(self) -> bool:
         """Asks for a file and writes the text there; False if it was not saved.
 
-        A file in the folder of the scenario, or below, becomes the file of the script; a file elsewhere, or the file of
-        a draft, is a copy.
+        If the file is in the scenario's folder or a subfolder, it becomes the file of the script. A file elsewhere, or
+        that of a draft, is only a copy.
 
         Raises:
             AppError: if the file cannot be written.
@@ -311,7 +313,7 @@ class ScriptDesk(QObject):
         self._editor.put_text(text)
 
     def look_at_file(self) -> None:
-        """Loads changes of other programs to the file; asks first if the editor has unsaved changes."""
+        """Loads changes that other programs made to the file; asks first if the editor has unsaved changes."""
         if self.place is None or self._is_saving:
             return
         try:
@@ -394,7 +396,7 @@ class ScriptDesk(QObject):
                 self._edit(tr("Edit {name}", name=place.name), lambda: self._doc.set_script(place.key, text))
         finally:
             self._is_saving = False
-        # Find the place again, because the place of an embedded script contains its text.
+        # Look up the place again, because for an embedded script it contains the text, which has changed.
         self.place = next((each for each in self.places if each.key == place.key), place)
         self._list()
         self.recovery.drop()
@@ -450,7 +452,7 @@ class ScriptDesk(QObject):
             self._without_a_word(partial(self._write, place, self._editor.text))
 
     def _without_a_word(self, save: Callable[[], T]) -> T:
-        """Saves without emitting `saved`: leaving a script must not start a run."""
+        """Saves without emitting `saved`, because leaving a script must not start a run."""
         blocked = self.blockSignals(True)
         try:
             return save()

@@ -141,7 +141,7 @@ def indent_after(line: str) -> int:
 
 
 def indented(lines: Sequence[str]) -> list[str]:
-    """The lines indented to the next multiple of `INDENT` spaces; empty lines stay."""
+    """The lines indented to the next multiple of `INDENT` spaces; empty lines are unchanged."""
     return [" " * (INDENT - indent_of(line) % INDENT) + line if line.strip() else line for line in lines]
 
 
@@ -160,10 +160,10 @@ def commented(lines: Sequence[str]) -> list[str]:
 
 
 def other_bracket(text: str, position: int) -> int | None:
-    """Position of the bracket that matches the one at a position; None without a match, or in a string or comment."""
+    """Position of the matching bracket; None if none matches, or if the bracket is in a string or comment."""
     if position >= len(text) or text[position] not in (*_PAIRS, *_BACK):
         return None
-    # Spaces replace strings and comments, so that positions stay valid.
+    # Spaces replace strings and comments, so that positions remain valid.
     code = _STRING_OR_COMMENT.sub(lambda match: " " * len(match[0]), text)
     own = code[position]
     if own == " ":
@@ -179,7 +179,7 @@ def other_bracket(text: str, position: int) -> int | None:
 
 _CHECK_MS = 250  # pause in typing before a check, because half-typed code mostly has problems
 _REST_OF_NAME = re.compile(r"\w*")
-_OFFERED_FROM = 2  # number of typed characters that opens the completion; after a point, it opens immediately
+_OFFERED_FROM = 2  # number of typed characters that opens the completion; after a dot, it opens immediately
 _MOST_SHOWN = 12
 
 _Keys = Qt.KeyboardModifier
@@ -190,11 +190,11 @@ _COMMANDS = {
     # On German keyboards, the slash is Shift+7.
     (Qt.Key.Key_Slash, _Keys.ControlModifier | _Keys.ShiftModifier): "comment",
 }
-"""Keys with another meaning in the rest of the window."""
+"""Keys that have a different meaning elsewhere in the window."""
 
 
 class ScriptEditor(CodeEditor):
-    """Edits one script; Tab indents, and Escape moves the focus to the next widget instead."""
+    """Edits one script. Tab indents, so Escape moves the focus to the next widget."""
 
     commanded = Signal(str)  # "save", "find" or "comment"
     checked = Signal(object)  # tuple[ScriptProblem, ...]: problems of the current text
@@ -207,7 +207,7 @@ class ScriptEditor(CodeEditor):
         self.kind: ScriptKind = "controller"
         self.problems: tuple[ScriptProblem, ...] = ()
         self.sought = ""  # text whose occurrences are marked
-        self.moment: int | None = None  # line, from 1, of the explained decision
+        self.moment: int | None = None  # line number, from 1, of the explained decision
         self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter = ScriptHighlighter(self.document())
         self._names: ListModel[Completion] = ListModel(_offer, self, tip=lambda each: each.help)
@@ -231,7 +231,7 @@ class ScriptEditor(CodeEditor):
         return self.toPlainText()
 
     def open_text(self, kind: ScriptKind, text: str) -> None:
-        """Shows another script and clears the undo history."""
+        """Shows a different script and clears the undo history."""
         self.kind = kind
         self._highlighter.set_kind(kind)
         self.setPlainText(text)
@@ -303,7 +303,7 @@ class ScriptEditor(CodeEditor):
             last = block.position() + block.length() - 1
             start = min(block.position() + problem.column - 1, last)
             end = min(max(block.position() + problem.end_column - 1, start + 1), last)
-            # A problem at the end of a line underlines the last character.
+            # A problem at the end of a line is marked under the last character.
             yield _selection(self._part(start if start < end else max(block.position(), last - 1), end), wave)
 
     # ---- Qt ----
@@ -314,7 +314,7 @@ class ScriptEditor(CodeEditor):
         self.entered.emit()
 
     def event(self, event: QEvent) -> bool:
-        """Claims keys with another meaning in the rest of the window, and shows tool tips."""
+        """Claims keys that have a different meaning elsewhere in the window, and shows tool tips."""
         if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
             if _command(event):
                 event.accept()
@@ -331,7 +331,7 @@ class ScriptEditor(CodeEditor):
         return super().event(event)
 
     def tip_at(self, cursor: QTextCursor) -> str:
-        """The problem at a place, or the meaning of the name there; empty if neither exists."""
+        """The problem at a position, or the meaning of the name there; empty if neither exists."""
         line, column = cursor.blockNumber() + 1, cursor.columnNumber() + 1
         for problem in self.problems:
             if problem.line == line and problem.column <= column <= max(problem.end_column, problem.column + 1):
@@ -347,7 +347,7 @@ class ScriptEditor(CodeEditor):
         return "\n".join(_explained(each) for each in meant[:1])
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Completes, indents and comments; other keys type."""
+        """Handles the keys that complete, indent and comment; all other keys type text."""
         popup = self._popup
         key = Qt.Key(event.key())
         if popup.isVisible():
@@ -363,8 +363,7 @@ class ScriptEditor(CodeEditor):
         if command:
             self.commanded.emit(command)
         elif key == Qt.Key.Key_Escape and not event.modifiers():
-            # Leaves the editor by keyboard, because Tab indents; Qt finds the next widget only if Tab changes the
-            # focus.
+            # Escape leaves the editor, because Tab indents. Qt finds the next widget only while Tab changes the focus.
             self.setTabChangesFocus(True)
             self.focusNextChild()
             self.setTabChangesFocus(False)
@@ -434,7 +433,7 @@ class ScriptEditor(CodeEditor):
     # ---- completion ----
 
     def offer(self, *, is_asked: bool = False) -> None:
-        """Offers names that fit at the cursor: after enough characters, after a point, or on request."""
+        """Offers names that fit at the cursor: after enough characters, after a dot, or on request."""
         popup = self._popup
         cursor = self.textCursor()
         before = cursor.block().text()[: cursor.columnNumber()]
@@ -472,7 +471,7 @@ class ScriptEditor(CodeEditor):
 
 
 def problem_line(problem: ScriptProblem) -> str:
-    """The problem with the allowed values."""
+    """The problem, followed by the allowed values if it has any."""
     what = problem_text(problem.message)
     if problem.allowed:
         return tr("{problem}; allowed: {what}", problem=what, what=problem_text(problem.allowed))
@@ -491,7 +490,7 @@ def _selection(cursor: QTextCursor, text_format: QTextCharFormat) -> QTextEdit.E
 
 
 def _begun(before: str) -> str:
-    """The beginning of a name at the end of a text."""
+    """The partly typed name at the end of a text."""
     end = len(before)
     while end and (before[end - 1].isalnum() or before[end - 1] == "_"):
         end -= 1

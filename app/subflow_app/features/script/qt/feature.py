@@ -1,4 +1,4 @@
-"""Scripts as a part of the window: their panel, and actions to begin, open, run, check and compare scripts.
+"""Scripts in the window: their panel, and actions to start, open, run, check and compare scripts.
 
 A script runs as soon as it is saved, and is compared with its earlier versions.
 """
@@ -37,7 +37,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
         self._moment: ScriptMoment | None = None  # moment of the explained decision
 
     def make(self) -> ScriptSession:
-        """Makes the editor, with the mark of the explained decision."""
+        """Creates the editor, and marks the explained decision in it."""
         from subflow_app.features.script.qt.session import ScriptSession
 
         session = ScriptSession(self.ports, self)
@@ -45,7 +45,7 @@ class ScriptFeature(SessionFeature["ScriptSession"]):
         return session
 
     def connect_parts(self) -> None:
-        """Registers for the recovery of scripts."""
+        """Registers the handler that recovers scripts."""
         self.ports.recovery.takers[_SUFFIX] = self._recover
 
     def show(self) -> None:

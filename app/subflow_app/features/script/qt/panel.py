@@ -134,7 +134,7 @@ class VersionList(QWidget):
         self.selection_changed.emit()
 
     def show_current(self, text: str) -> None:
-        """Updates the bold row for the text in the editor."""
+        """Shows in bold the version whose text equals ``text``, the text in the editor."""
         if text != self.model.current:
             self.model.current = text
             self.model.say_changed()
@@ -202,7 +202,7 @@ class ConformanceStrip(QWidget):
             chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
             self._layout.addWidget(chip)
             self._chips[question.id] = chip
-            # Explicit order, because these buttons are made after the widgets that follow them on the screen.
+            # The tab order is explicit, because these buttons are created after the widgets that follow on the screen.
             QWidget.setTabOrder(before, chip)
             before = chip
 
@@ -241,7 +241,7 @@ _SHARES = (3, 1)  # heights of the text and of the versions below it
 
 
 class ScriptPanel(QWidget):
-    """Shows a script; its owner reads, stores and runs the script."""
+    """Shows a script; the panel's owner reads, stores and runs it."""
 
     chosen = Signal(object)  # ScriptPlace, or None for a draft
 
@@ -294,9 +294,9 @@ class ScriptPanel(QWidget):
         """Offers the scripts of the scenario.
 
         Args:
-            places: places of all scripts.
-            current: place of the script in the editor; None for a draft or without a script.
-            draft: name of the draft in the editor; empty without a draft.
+            places: locations of all scripts.
+            current: location of the script in the editor; None for a draft, or if no script is open.
+            draft: name of the draft in the editor; empty if the script is not a draft.
         """
         with QSignalBlocker(self.choice):
             self.choice.clear()
@@ -325,7 +325,7 @@ class ScriptPanel(QWidget):
             self.editor.show_line(problem.line, problem.column)
 
     def minimumSizeHint(self) -> QSize:
-        """Space for a few lines."""
+        """Returns a size with space for a few lines."""
         return QSize(*_LEAST)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

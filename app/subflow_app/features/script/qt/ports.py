@@ -38,10 +38,10 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
 
     @property
     def closes_unasked(self) -> bool:
-        """True if the window closes without a question about changes."""
+        """True if the window closes without asking about unsaved changes."""
 
     def statusBar(self) -> QStatusBar:
-        """Status bar, for errors of reading versions."""
+        """Status bar, for errors that occur while versions are read."""
 
     def tell(self, text: str) -> None:
         """Shows a message for a while."""

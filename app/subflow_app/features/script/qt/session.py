@@ -123,7 +123,7 @@ class ScriptSession(QObject):
             self._try(asks_arena=True)
 
     def compare(self) -> None:
-        """Compares the runs of the two selected versions, or of the two latest without a selection."""
+        """Compares the runs of the two selected versions; without a selection, those of the two latest versions."""
         versions = self.panel.versions.selected or self.panel.versions.versions[:2]
         if len(versions) == 2:
             numbers = sorted(each.run.id for each in versions)
@@ -212,7 +212,7 @@ class ScriptSession(QObject):
             self._try(asks_arena=False)
 
     def _show_failure(self, error: ScriptRunError) -> None:
-        """Lists the failure of the run as a problem of its line."""
+        """Lists the failure of the run as a problem of the line that caused it."""
         # Script and line are removed, because the list already shows them.
         told = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
         problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=told), "")

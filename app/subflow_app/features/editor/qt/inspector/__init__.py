@@ -1,4 +1,4 @@
-"""Edits the values of a scenario by forms and as text. Start reading at `inspector`."""
+"""Edits the values of a scenario in forms and as text. Start reading at `inspector`."""
 
 from __future__ import annotations
 

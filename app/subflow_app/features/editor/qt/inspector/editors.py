@@ -49,7 +49,7 @@ _SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canv
 def commit_before_shortcut(
     event: QEvent, handle: Callable[[QEvent], bool], commit: Callable[[], object], *, leaves_undo: bool
 ) -> bool:
-    """Commits an editor before a shortcut of the window acts; True if the editor handled the event.
+    """Commits the text of an editor before a window shortcut takes effect; True if the editor handled the event.
 
     Args:
         event: event that the editor received.
@@ -73,7 +73,7 @@ def commit_before_shortcut(
 
 
 class TextEditor(QLineEdit):
-    """A line of text with a right-aligned `suffix`: the unit, or the value of a bare number with its unit."""
+    """A line of text with a right-aligned `suffix`: the unit of the field, or the typed number with a unit."""
 
     edited = Signal(str)
     committed = Signal(str)
@@ -105,7 +105,7 @@ class TextEditor(QLineEdit):
             self.update()
 
     def show_value(self, text: str) -> None:
-        """Show the value in the file, unless this value is unchanged and the user is typing another value."""
+        """Show the value in the file, unless that value is unchanged and the user is typing a new one."""
         is_typing = self.hasFocus() and self.text() != self._shown
         if is_typing and text == unfolded(self._shown, self._recordings):
             return
@@ -176,7 +176,7 @@ class TextEditor(QLineEdit):
 
 
 class ChoiceEditor(QComboBox):
-    """A choice of values with a summary each; also shows a value that is not among them."""
+    """A list of values to choose from, each with a summary. A current value that is not listed is shown as well."""
 
     committed = Signal(object)  # str, or None for the default
 
@@ -189,12 +189,12 @@ class ChoiceEditor(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
         self.setMaxVisibleItems(16)
-        # A wheel that scrolls the form must not change values under the pointer.
+        # Scrolling the form with the wheel must not change values under the pointer.
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(self._on_activated)
 
     def show_options(self, options: Sequence[FieldOption], value: str | None) -> None:
-        """Offer these values and show the current one; None is the value of the default option."""
+        """Offer these values and show the current one; a `value` of None selects the default."""
         listed = list(options)
         if value is not None and all(option.value != value for option in listed):
             listed.append(FieldOption(value, value, tr("not one of the choices")))
@@ -234,7 +234,7 @@ class ChoiceEditor(QComboBox):
         super().showPopup()
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the form."""
+        """Leave wheel events to the form."""
         event.ignore()
 
     def _on_activated(self, index: int) -> None:
@@ -305,7 +305,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.restore()
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """Return the height of two lines, or of one line without a summary."""
+        """Return the height of two lines, or of one line if the choice lacks a summary."""
         metrics = QFontMetrics(option.font)
         summary = str(index.data(_SUMMARY_ROLE) or "")
         width = max(metrics.horizontalAdvance(str(index.data() or "")), metrics.horizontalAdvance(summary))
@@ -314,7 +314,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
 
 class FlagEditor(QCheckBox):
-    """A check box whose label marks a default that applies because the file sets no value."""
+    """A check box whose label is marked as default while the file sets no value."""
 
     committed = Signal(object)  # bool
 
@@ -330,7 +330,7 @@ class FlagEditor(QCheckBox):
         """Do nothing: a check box has no frame, and the message below it suffices."""
 
     def show_flag(self, value: bool | None, default: bool) -> None:
-        """Show a value, or the default for None."""
+        """Show a value, or the default if the value is None."""
         shown = default if value is None else value
         self.setChecked(shown)
         word = tr("yes") if shown else tr("no")

@@ -1,6 +1,6 @@
 """The inspector: the tree of the scenario's parts, the form of the selected part, the text, and all problems.
 
-A click on a problem leads to its field.
+Clicking a problem moves to its field.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class OutlineModel(TreeModel):
         self.show(doc)
 
     def show(self, doc: ScenarioDoc) -> bool:
-        """Update to the document; returns True if rows changed, which resets expanded and current rows."""
+        """Update the rows from the document; return True if this resets the model, which collapses the tree."""
         entries = outline(doc)
         if self._shape(entries) == self._shape(self._entries):
             self._entries = entries
@@ -77,7 +77,7 @@ class OutlineModel(TreeModel):
         return QModelIndex()
 
     def count(self, above: int | None) -> int:
-        """Return the number of rows below a top-level row, or of top-level rows for None."""
+        """Return the number of rows below a top-level row; None counts the top-level rows."""
         return len(self._entries if above is None else self._entries[above].children)
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
@@ -136,7 +136,7 @@ _MOST_SHARE = 0.12  # share of the panel's height for the rows
 
 
 def _text(problem: Problem) -> str:
-    """Return the place and the message of a problem."""
+    """Return the location and the message of a problem."""
     where = problem.key or (tr("line {number}", number=problem.line) if problem.line else "")
     return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
 
@@ -145,12 +145,12 @@ class ProblemModel(ListModel[Problem]):
     """One row per problem, in file order."""
 
     def other_data(self, row: Problem, column: int, role: int) -> str | None:
-        """Give screen readers the complete problem."""
+        """Give screen readers the full text of the problem."""
         return str(row) if role == Qt.ItemDataRole.AccessibleTextRole else None
 
 
 class ProblemList(QFrame):
-    """The number and the list of problems, or the next step of an incomplete drawing; hidden without problems."""
+    """Panel with the number and list of problems, or the next step of an incomplete drawing; otherwise hidden."""
 
     activated = Signal(object)  # Problem
 
@@ -190,7 +190,7 @@ class ProblemList(QFrame):
         self.setVisible(count > 0)
 
     def set_room(self, height: int) -> None:
-        """Limit the list to a share of the height in px; further rows scroll."""
+        """Limit the list to a share of the given height in px; the list scrolls if it is longer."""
         row = self.fontMetrics().height() + 2
         most = max(1, min(_MOST_ROWS, int(height * _MOST_SHARE / row)))
         if most != self._most_rows:
@@ -222,12 +222,12 @@ class ProblemList(QFrame):
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
 _LIST_PADDING = 12
-_LOW = 320  # px; in a lower panel, the list shows only two parts
+_LOW = 320  # px; in a shorter panel, the list shows only two parts
 _LIST_SHARE = 0.38
 
 
 class Inspector(QWidget):
-    """Edits every value of a scenario, by forms or as text, through the undo stack.
+    """Edits every value of a scenario, in forms or as text; each edit is an undo step.
 
     Args:
         doc: document to edit.
@@ -270,7 +270,7 @@ class Inspector(QWidget):
     # --- interface of the window ------------------------------------------------------------------------------------
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to another document."""
+        """Switch to a different document."""
         self._unsubscribe()
         self._doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
@@ -281,7 +281,7 @@ class Inspector(QWidget):
         self.key_changed.emit("")
 
     def show_key(self, key: str) -> None:
-        """Show an existing part by its dotted key; a deeper key (`links.wifi.loss`) puts the cursor into its field."""
+        """Show the part with a dotted key; the key of a value (`links.wifi.loss`) moves the cursor to its field."""
         path = split_key(key)
         part = key if len(path) <= 1 and (not path or path[0] in ("nodes", "links", "flows", "events")) else ""
         if len(path) >= 2:
@@ -294,7 +294,7 @@ class Inspector(QWidget):
             self._focus_field(key)
 
     def focus_problem(self, problem: Problem) -> None:
-        """Move to the field of a problem; without a field, to its line in the text."""
+        """Move to the field of a problem, or to its line in the text if the form lacks this field."""
         path = split_key(problem.key)
         self.show_key(".".join(str(step) for step in path[:2]) if len(path) >= 2 else "")
         self._tabs.setCurrentIndex(_FORM)
@@ -312,7 +312,7 @@ class Inspector(QWidget):
         self._tabs.setCurrentIndex(_FORM)
 
     def start_editing(self) -> None:
-        """Put the cursor into the first field of the selected part; without fields, into the list of parts."""
+        """Put the cursor into the first field of the selected part, or into the list of parts if the form is empty."""
         # A focus proxy would make Tab skip the list and everything else before the form.
         first = next(self.form.rows(), None)
         if first is not None:
@@ -371,7 +371,7 @@ class Inspector(QWidget):
         v_box(self, self._tabs, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Share the height between list and form once the height is known."""
+        """Divide the height between list and form once the height is known."""
         super().showEvent(event)
         self._share_out()
 
@@ -385,7 +385,7 @@ class Inspector(QWidget):
         )
         row = max(self.outline_view.sizeHintForRow(0), 1)
         height = self._splitter.height()
-        # A low panel shows two parts and a scroll bar, because the form needs the height.
+        # In a short panel, the list shows only two parts and a scroll bar, because the form needs the height.
         share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
         listed = min(rows * row, share) + _LIST_PADDING
         self._splitter.setSizes([listed, height - listed])
@@ -404,7 +404,7 @@ class Inspector(QWidget):
 
     def _on_document_changed(self, change: Change) -> None:
         if change.kind in ("events", "parts") and self.key.startswith("events."):
-            # Event numbers have shifted: keep the number, but limit it to existing events.
+            # Event numbers have shifted. Keep showing the same number, but limit it to existing events.
             count = len(self._doc.data.get("events", []))
             number = min(int(self.key.partition(".")[2]), count - 1)
             self.key = f"events.{number}" if number >= 0 else "events"
@@ -423,7 +423,7 @@ class Inspector(QWidget):
         if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
             self._set_key("")
         self._follow_key()
-        # While the text is not TOML, the form shows its last state disabled, because the current values are unknown.
+        # While the text is not TOML, the current values are unknown. The form keeps its last state and is disabled.
         if self._doc.is_toml:
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)
@@ -445,7 +445,7 @@ class Inspector(QWidget):
         self.form.show_form(self._doc, form_for(self._doc, self.key, self._catalog))
 
     def _follow_key(self) -> None:
-        """Select the part in the list that the form shows."""
+        """In the list, select the part that the form shows."""
         index = self._outline.index_of(self.key)
         if index.isValid() and index != self.outline_view.currentIndex():
             self._is_following = True
@@ -461,7 +461,7 @@ class Inspector(QWidget):
             self.outline_view.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
 
     def _focus_field(self, key: str) -> bool:
-        """Put the cursor into the field of a key or of the nearest key above; returns False without a field."""
+        """Put the cursor into the field of a key, or of its closest ancestor with a field; False if no field exists."""
         wanted = [str(step) for step in split_key(key)]
         while wanted:
             row = self.form.row(".".join(wanted))
@@ -499,7 +499,7 @@ class Inspector(QWidget):
         self._try(lambda: documents.remove_event(self._undo_stack, self._doc, index))
 
     def _try(self, edit: Callable[[], None]) -> bool:
-        """Make an edit; for a refused edit, emit the reason, restore the fields and return False."""
+        """Make an edit. If it is refused, emit the reason, restore the fields and return False."""
         try:
             edit()
         except TomlEditError as error:

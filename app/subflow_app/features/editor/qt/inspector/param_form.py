@@ -1,4 +1,4 @@
-"""A form with the fields of one part of the scenario in groups, synchronized with the document.
+"""A form with the fields of one part of the scenario, in groups and kept in sync with the document.
 
 Each row has a label, an editor and a reset button; the problem of the value appears below them.
 """
@@ -51,7 +51,7 @@ class FieldRow(QObject):
         self._doc = doc
         self.field = field
         self.label = muted(Label(field.label, parent, wordWrap=True))
-        self.label.setMinimumWidth(1)  # in a narrow panel, a long word is cut instead of the editor
+        self.label.setMinimumWidth(1)  # in a narrow panel, long words are cut off rather than the editor
         self.editor = self._make_editor(field, parent)
         self.reset = QToolButton(parent)
         self.message = Label(parent)
@@ -66,7 +66,7 @@ class FieldRow(QObject):
 
     def add_to(self, grid: QGridLayout, row: int) -> int:
         """Place the widgets in a grid of four columns; returns the next free row."""
-        # The label fills its column, because a label with word wrap would otherwise be narrower.
+        # The label is aligned only vertically, because a word-wrapped label would otherwise not fill its column.
         grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.editor, row, 1, 1, 2)
         grid.addWidget(self.reset, row, 3)
@@ -75,11 +75,11 @@ class FieldRow(QObject):
         return row + 2
 
     def fits(self, field: FormField) -> bool:
-        """True if this row can show a field with its present widgets."""
+        """True if this row can show a field with its existing widgets."""
         return field.key == self.field.key and self._kind(field) is type(self.editor)
 
     def show_field(self, field: FormField) -> None:
-        """Show the value in the file, unless the user is typing another value."""
+        """Show the value in the file, unless the user is typing a new one."""
         self.field = field
         if isinstance(self.editor, TextEditor):
             self.editor.setPlaceholderText(field.placeholder)
@@ -188,7 +188,7 @@ class FieldRow(QObject):
         self._show_reset()
 
     def _check(self, text: str) -> None:
-        """Check the text during typing."""
+        """Check the text while the user types."""
         completed = self.field.completed(text)
         check = check_text(self._doc, self.key, self.field.param, completed)
         self._say(check.message, check.allowed)
@@ -197,7 +197,7 @@ class FieldRow(QObject):
             self.editor.set_suffix(self.field.unit)
 
     def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
-        """Show the unit or the word "default" in an empty field, and the value of a bare number with its unit."""
+        """Show the suffix: the unit or "default" if the field is empty, or a bare number written out with its unit."""
         if not isinstance(self.editor, TextEditor):
             return
         param = self.field.param
@@ -212,7 +212,7 @@ class FieldRow(QObject):
         self.editor.set_suffix(suffix)
 
     def _in_field(self, allowed: str) -> str:
-        """Return the allowed values without a bare number, which would have another unit in the field."""
+        """Return the allowed values without the bare number, which this field would read in a different unit."""
         return _BARE_EXAMPLE.sub("", allowed) if self.field.unit else allowed
 
     def _say(self, message: str, allowed: str) -> None:
@@ -288,7 +288,7 @@ class ParamForm(QScrollArea):
         return next((row for row in self._rows if row.key == key), None)
 
     def show_form(self, doc: Previewer, form: Form | None) -> None:
-        """Show a form; None clears it. If only values have changed, widgets stay, and thereby cursor and focus."""
+        """Show a form; None clears it. If only values have changed, the widgets keep their cursor and focus."""
         fields = list(form.fields()) if form else []
         is_same = (
             self.form is not None
@@ -309,7 +309,7 @@ class ParamForm(QScrollArea):
         self._show_header()
 
     def set_tab_before(self, widget: QWidget) -> None:
-        """Place the fields of all later forms after this widget in the Tab order; by default they come last."""
+        """Put the fields of forms shown from now on after this widget in the Tab order; by default they come last."""
         self._before = widget
 
     def commit_pending(self) -> None:
@@ -389,7 +389,7 @@ class ParamForm(QScrollArea):
         layout.addLayout(grid)
 
     def _label_width(self) -> int:
-        """The same width for all forms, so that editors do not shift when another part is selected."""
+        """Return the same width for all forms, so that editors do not shift when a different part is selected."""
         return self.fontMetrics().horizontalAdvance(tr("Receive buffer")) + 6
 
     def _show_header(self) -> None:
@@ -412,7 +412,7 @@ class ParamForm(QScrollArea):
         if row is not None:
             self.ensureWidgetVisible(row.editor, 0, 24)
             if row.message.isVisible():
-                # Show the message below the value; the value itself stays in view.
+                # Scroll to the message below the value as well; the value remains visible.
                 self.ensureWidgetVisible(row.message, 0, 6)
         self.focused.emit(key)
 
@@ -425,5 +425,5 @@ class ParamForm(QScrollArea):
 
 
 def _outline(form: Form) -> list[tuple[str, bool]]:
-    """Return the titles of the groups, each with True if the group has a hint."""
+    """Return the titles of the groups, each with True if the group shows a hint."""
     return [(group.title, bool(group.hint)) for group in form.groups]

@@ -37,7 +37,7 @@ class SourceEditor(CodeEditor):
         self._session = 0
         self._recordings: dict[str, str] = {}  # contents of the recordings whose hashes are shown
         self.setTabChangesFocus(True)
-        # Undo belongs to the document: one history for forms, canvas and text.
+        # Undo is left to the document, which keeps one history for forms, canvas and text.
         self.setUndoRedoEnabled(False)
         self._highlighter = _TomlHighlighter(self.document())
         self._pause = timer(self, self.commit, _PAUSE_MS, is_single=True)

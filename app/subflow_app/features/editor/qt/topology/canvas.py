@@ -38,7 +38,7 @@ _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
 _FIT_MARGIN = 20
 _FIT_ROUNDS = 4
-_FIT_ZOOM_OF_FEW_LABELS = 0.9  # maximum for a picture with shortened labels
+_FIT_ZOOM_OF_FEW_LABELS = 0.9  # maximum zoom for a picture with shortened labels
 _LABEL_MARGIN = 13  # px from the border of the view: room for the clock at the corner of a label
 _LABEL_PADDING = 5  # px above and below the words of a label
 _GRID = 40.0
@@ -79,7 +79,7 @@ class TopologyCanvas(QGraphicsView):
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
-        self.is_held = False  # while True, a change of size does not fit the view
+        self.is_held = False  # if True, resizing the view does not fit the picture again
         self._fitted_size = QSize()  # size of the view at the last fit
         self._is_editable = True
         self._is_locked = False
@@ -112,7 +112,7 @@ class TopologyCanvas(QGraphicsView):
         self._fit_now()
 
     def set_zoom(self, zoom: float, anchor: QPointF | None = None) -> None:
-        """Zoom so that the point under `anchor` in the viewport stays in place; None for the middle."""
+        """Zoom around the point under `anchor` in the viewport, by default its middle."""
         self._keeps_fitting = False
         anchor = anchor if anchor is not None else QPointF(self.viewport().rect().center())
         zoom = min(max(zoom, _LEAST_ZOOM), _MOST_ZOOM)
@@ -162,12 +162,12 @@ class TopologyCanvas(QGraphicsView):
         return self._is_editable and not self._is_locked
 
     def set_locked(self, locked: bool) -> None:
-        """Protect nodes from accidental moves; all other edits stay possible."""
+        """Protect nodes from accidental moves; all other edits remain possible."""
         self._is_locked = locked
         self._cancel_gesture()
 
     def set_grid(self, grid: float | None) -> None:
-        """Snap drags to a grid of this spacing in scene units, drawn faintly; None disables it."""
+        """Snap drags to a faintly drawn grid with this spacing in scene units; None disables it."""
         self._grid = grid
         self.viewport().update()
 
@@ -201,13 +201,13 @@ class TopologyCanvas(QGraphicsView):
             if label_scale(zoom) > 1.0:
                 self._fit_without_labels(room)
                 break
-            # Labels enlarged for this zoom may extend further.
+            # Labels are enlarged at this zoom and may need more room.
             if not self._scene.set_zoom(zoom):
                 break
         self.zoom_changed.emit(self.zoom)
 
     def _fit_without_labels(self, room: QRect) -> None:
-        """Fit nodes and links only, if labels would make them too small; labels are then shortened to fit the view."""
+        """Fit only nodes and links, because labels would make them too small; shorten the labels to fit the view."""
         least = self.zoom
         line = self.fontMetrics().height() + 2 * _LABEL_PADDING
         room = room.adjusted(0, line, 0, -line)
@@ -233,7 +233,7 @@ class TopologyCanvas(QGraphicsView):
         self.zoom_changed.emit(self.zoom)
 
     def _tell_view(self) -> None:
-        # During its destruction, the scene detaches from the view, which then scrolls once more.
+        # A scene that is being destroyed detaches from the view, which then scrolls once more.
         if self.scene() is not None:
             self._scene.set_view(self.mapToScene(self.viewport().rect()).boundingRect())
 
@@ -315,7 +315,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Request the menu of the part under the mouse, or of the selected part for a request by key."""
+        """Request the menu of the part under the mouse, or of the selected part if requested by keyboard."""
         if event.reason() == QContextMenuEvent.Reason.Keyboard:
             key = self._scene.chosen[-1] if self._scene.chosen else ""
             centre = self._scene.centre_of(key)
@@ -465,7 +465,7 @@ class TopologyCanvas(QGraphicsView):
         event.accept()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Reset held keys, whose release another widget receives."""
+        """Reset held keys, because a different widget will receive their release."""
         self._space_is_down = False
         self._end_nudging()
         self._show_cursor()
@@ -530,7 +530,7 @@ class TopologyCanvas(QGraphicsView):
     # --- drawing ----------------------------------------------------------------------------------------------------
 
     def drawBackground(self, painter: QPainter, rect: QRectF | QRect) -> None:
-        """Draw the background: the grid that nodes snap to, or faint dots at a limited density without a grid."""
+        """Draw the grid that nodes snap to, or else faint dots at a limited density."""
         tokens = self._scene.look.tokens
         painter.fillRect(rect, QColor(tokens.base))
         if self._grid is not None:

@@ -1,4 +1,4 @@
-"""Edits of the scenario by actions and gestures on the canvas, each as one undo step."""
+"""Actions and gestures on the canvas that edit the scenario, each as one undo step."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class DrawingPorts(Protocol):
 
 
 class Drawing(Feature):
-    """Edits the document of a topology view according to the selection.
+    """Edits the document shown in a topology view, depending on the selection.
 
     An impossible edit raises an `AppError` with the reason, which the action shows.
     """
@@ -254,7 +254,7 @@ class Drawing(Feature):
         )
 
     def add_flow_between_selected(self) -> None:
-        """Open the dialog of a new flow from the first of the two selected hosts to the second."""
+        """Open the dialog for a new flow from the first of the two selected hosts to the second."""
         nodes = self._chosen_nodes()
         if len(nodes) == 2:
             self.flows.ask_new(*nodes)
@@ -290,7 +290,7 @@ class Drawing(Feature):
             documents.edit_parts(self._undo_stack, self.doc, text, lambda before: remove_parts(before, chosen))
 
     def _on_canvas(self, keys: Sequence[str]) -> list[str]:
-        """Keep the keys of drawn parts, or else the first key of a flow."""
+        """Return the keys of drawn parts, or only the first key of a flow if no part is drawn."""
         drawn = set(self._view.scene.keys_in_reading_order())
         return [key for key in keys if key in drawn] or [key for key in keys if key.startswith("flows.")][:1]
 

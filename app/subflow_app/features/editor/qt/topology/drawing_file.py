@@ -1,4 +1,4 @@
-"""The picture of a topology outside the window: a thumbnail, or a PNG or SVG file with legend."""
+"""The picture of a topology outside the window: a thumbnail, or a PNG or SVG file with a legend."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_PIXELS = 16_000
 
 
 class DrawingFileError(AppError):
-    """An error while writing a drawing."""
+    """Raised if a drawing cannot be written."""
 
 
 def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: QFont, ratio: float = 1.0) -> QPixmap:
@@ -47,7 +47,7 @@ def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: 
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     target = QRectF(QPointF(4, 4), QSizeF(size) - QSizeF(8, 8))
     for _ in range(2):
-        # Names enlarged for this scale may extend further.
+        # Names are enlarged at small scales and may then need more room.
         area = scene.content_rect()
         scene.set_zoom(min(target.width() / max(area.width(), 1.0), target.height() / max(area.height(), 1.0)))
     scene.render(painter, target, scene.content_rect())
@@ -56,7 +56,7 @@ def draw_thumbnail(picture: TopologyPicture, size: QSize, tokens: Tokens, font: 
 
 
 class DrawingFile:
-    """A drawing at 100 % in light colours, with the legend of its subflows below."""
+    """A drawing at 100 % in light colours, with a legend of its subflows below."""
 
     def __init__(self, picture: TopologyPicture, font: QFont, title: str) -> None:
         """Lays out the picture without writing a file."""
@@ -82,10 +82,10 @@ class DrawingFile:
 
         Args:
             path: path of the file, which is replaced.
-            scale: pixels per canvas unit of a PNG, reduced if the image would be too large for other programs.
+            scale: pixels per canvas unit in a PNG, reduced if the image would be too large for other programs.
 
         Raises:
-            DrawingFileError: if the file cannot be written, or has another suffix.
+            DrawingFileError: if the file cannot be written, or its suffix is neither `.png` nor `.svg`.
         """
         if path.suffix.lower() == ".svg":
             self._write_svg(path)
@@ -99,7 +99,7 @@ class DrawingFile:
         generator.setFileName(str(path))
         generator.setTitle(self._title)
         generator.setDescription(tr("Topology drawn by Subflow"))
-        # Fonts are in points; at the screen's resolution they fit the boxes measured for them.
+        # Font sizes are in points. At the screen's resolution, texts fit the boxes measured for them.
         generator.setResolution(round(QGuiApplication.primaryScreen().logicalDotsPerInch()))
         generator.setSize(self.size.toSize())
         generator.setViewBox(QRectF(QPointF(0, 0), self.size))

@@ -1,4 +1,4 @@
-"""The timeline below the canvas: timed changes that the user drags, types and removes in place.
+"""The timeline below the canvas, in which the user drags, edits and removes timed changes.
 
 Each edit of the document is an undo step.
 """
@@ -57,12 +57,12 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path
 
-# Initial values of a new change, for a link whose value at that time is absent, a bare number or "unlimited".
+# Initial values of a new change, used if the link's value at that time is missing, a bare number or "unlimited".
 FIRST_VALUES = {"rate": "10Mbit/s", "delay": "20ms", "loss": "1%", "queue": "50pkt"}
 
 
 class StripEdits:
-    """Edits of the timed events of one document; each raises `TomlEditError` if the text cannot be edited."""
+    """Edits the timed events of one document; each edit raises `TomlEditError` if the text cannot be edited."""
 
     def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack) -> None:
         """Edits `doc` through `undo_stack`."""
@@ -83,7 +83,7 @@ class StripEdits:
         return ("events", count, "at")
 
     def add_change(self, row_key: str, key: str, time_s: float) -> Path:
-        """Add a new rate, delay, loss or queue of a link, or make subflows backups; returns the path of its time."""
+        """Add a new rate, delay, loss or queue of a link, or make subflows backups; return the path of the new time."""
         count = self._event_count()
         name = row_key.partition(".")[2]
         value: TomlValue = True
@@ -100,7 +100,7 @@ class StripEdits:
         self._push(tr("Remove event"), strip.without(self._doc.text, item), change)
 
     def move(self, item: StripItem, to: Preview, session: int = 0) -> None:
-        """Move a bar or mark to the times of a drag."""
+        """Move a bar or mark to the times in `to`, the preview of a drag."""
         places = tuple(map(dotted, item.places))
         if isinstance(item, StripBar):
             text = strip.with_bar_at(self._doc.text, item, to.start_s, to.end_s)
@@ -111,7 +111,7 @@ class StripEdits:
             self._push(tr("Move event"), text, Change("value", places), session)
 
     def set_value(self, place: Path, value: TomlValue) -> None:
-        """Set a new value of a mark, by the path of the value in the file."""
+        """Change one value of a mark, given by its path in the file."""
         text = toml_edit.set_value(self._doc.text, place, value)
         self._push(tr("Change value"), text, Change("value", (dotted(place),)))
 
@@ -124,13 +124,13 @@ class StripEdits:
 
 
 def dotted(place: Path) -> str:
-    """Write a path in the file as a dotted key."""
+    """Convert a path in the file to a dotted key."""
     return ".".join(map(str, place))
 
 
 _MOST_ROWS = 3
 _MOST_SHARE = 0.3
-_LEAST_PANEL = 240  # px; a lower panel shows only the picture
+_LEAST_PANEL = 240  # px; a shorter panel shows only the picture
 _SNAP_PX = 4.0
 
 
@@ -194,11 +194,11 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def strip_layout(self) -> StripLayout:
-        """Current places of all rows and items."""
+        """Current layout of all rows and items."""
         return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to another document."""
+        """Switch to a different document."""
         self._unsubscribe()
         self._doc = doc
         self._edits = StripEdits(doc, self._undo_stack)
@@ -208,23 +208,23 @@ class EventStrip(QAbstractScrollArea):
         self._show_document()
 
     def set_selected(self, key: str) -> None:
-        """Add a row for the canvas selection, even without events."""
+        """Show a row for the part selected on the canvas, even if no events change it."""
         if key != self._selected:
             self._selected = key
             self._show_document()
 
     def set_position(self, time_s: float | None) -> None:
-        """Show the position of a run; None hides it."""
+        """Show the current position in a run; None hides it."""
         if time_s != self._position_s:
             self._position_s = time_s
             self.viewport().update()
 
     def set_wanted(self, wanted: bool) -> None:
-        """Set whether the timeline is shown in a panel that is high enough."""
+        """Set whether the timeline is shown if the panel is tall enough."""
         self._is_wanted = wanted
 
     def fit_into(self, height: int) -> None:
-        """Limit the timeline to its share of the panel: fewer rows, or hidden in a very low panel."""
+        """Limit the timeline to its share of the panel: show fewer rows, or hide it if the panel is very short."""
         rows = int((height * _MOST_SHARE - AXIS_HEIGHT) / ROW_HEIGHT)
         self._most_rows = min(max(rows, 1), _MOST_ROWS)
         self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
@@ -238,7 +238,7 @@ class EventStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def sizeHint(self) -> QSize:
-        """Return room for the rows with events and one more, so that a selection does not change the height."""
+        """Return a height for the rows with events and one more, so that a selection does not change the height."""
         return QSize(200, min(self._rows_in_sight, self._most_rows) * ROW_HEIGHT + AXIS_HEIGHT + 2)
 
     def minimumSizeHint(self) -> QSize:
@@ -257,7 +257,7 @@ class EventStrip(QAbstractScrollArea):
             self._show_document()
 
     def _show_document(self) -> None:
-        # The sketch of an incomplete drawing has a duration, too.
+        # The sketch of an incomplete drawing also has a duration.
         scenario = self._doc.last_valid or self._doc.sketch
         if scenario is not None:
             self._duration_s = max(scenario.duration_s, 1e-9)
@@ -286,7 +286,7 @@ class EventStrip(QAbstractScrollArea):
             self.failed.emit(str(error))
 
     def add_outage(self, row_key: str, time_s: float) -> None:
-        """Add an outage of a link or of a flow's subflows for a tenth of the run."""
+        """Add an outage of a link or of a flow's subflows, which lasts a tenth of the run."""
 
         def edit() -> None:
             self._chosen = self._edits.add_outage(row_key, time_s, self._duration_s, self._snap_step())
@@ -388,7 +388,7 @@ class EventStrip(QAbstractScrollArea):
         if watched is not self.editor:
             return False
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
-            # Handled here: unused keys of a field propagate to the strip, which would open the field again.
+            # Enter and Escape are handled here. Otherwise they would reach the strip, which would open the field again.
             if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
                 self._take_value()
                 return True
@@ -447,7 +447,7 @@ class EventStrip(QAbstractScrollArea):
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
-        """Edit the item under the mouse, or add an outage in an empty place."""
+        """Edit the item under the mouse, or add an outage where the row is empty."""
         hit = self._hit(event.position())
         self._end_drag()
         if hit is None or event.button() != Qt.MouseButton.LeftButton:
@@ -473,7 +473,7 @@ class EventStrip(QAbstractScrollArea):
         menu.popup(event.globalPos())
 
     def build_menu(self, row: StripRow, item: StripItem | None, time_s: float) -> QMenu:
-        """Build the context menu of a row at a time, with the actions on an item."""
+        """Build the context menu for a row and a time, with actions on the item if `item` is given."""
         menu = QMenu(self)
         at = fmt.time(strip.snapped(time_s, self._snap_step(), 0.0, self._duration_s), 6)
         if item is not None:

@@ -1,7 +1,7 @@
-"""Drawing flows: the dialog of a flow, its paths as ribbons on the canvas, and clicks that build a path.
+"""Drawing of flows: the flow dialog, the flow's paths as ribbons on the canvas, and clicks that build a path.
 
 The dialog offers kind, algorithms and paths. It opens next to the canvas, which shows the paths and accepts clicks on
-links. The list of possible paths has check boxes, and shows each path in its colour on the canvas.
+links. Possible paths are listed with check boxes, each in the colour that the path has on the canvas.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def path_colour(position: int, *, is_dark: bool) -> str:
 
 
 def path_words(path: DraftPath) -> str:
-    """Write the properties of a path: `5 Mbit/s · 60 ms · 3 links · disjoint`."""
+    """Format the properties of a path: `5 Mbit/s · 60 ms · 3 links · disjoint`."""
     facts = path.facts
     words = [
         fmt.rate(facts.rate_bps) if facts.rate_bps != float("inf") else fmt.UNLIMITED,
@@ -69,7 +69,7 @@ class PathList(ListModel[DraftPath]):
         self.rows = draft.paths
 
     def refresh(self) -> None:
-        """Update to the current paths of the draft."""
+        """Show the draft's current paths."""
         self.show_rows(self._draft.paths)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -105,7 +105,7 @@ _MOST_WIDTH = 560
 
 
 class FlowDialog(QDialog):
-    """Dialog for a new flow or for other paths of an existing flow; it does not block the window.
+    """Dialog to add a flow or to change the paths of an existing flow; it does not block the window.
 
     Args:
         draft: draft to edit.
@@ -113,7 +113,7 @@ class FlowDialog(QDialog):
     """
 
     draft_changed = Signal()  # the paths or the path being picked changed
-    picking_changed = Signal(bool)  # True while links are to be clicked on the canvas
+    picking_changed = Signal(bool)  # True while the user picks links on the canvas
 
     def __init__(self, draft: FlowDraft, parent: QWidget) -> None:
         super().__init__(parent)
@@ -131,7 +131,7 @@ class FlowDialog(QDialog):
         self.count = named(QSpinBox(self), "flow_count", tr("Count"))
         self.count.setRange(1, MAX_COPIES)
         form.addRow(tr("Count"), self.count)
-        # The inspector edits these values of an existing flow.
+        # For an existing flow, these values are edited in the inspector.
         values.setVisible(is_new)
         title = Label(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
         self._title = title
@@ -158,7 +158,7 @@ class FlowDialog(QDialog):
         self.pick.toggled.connect(self._on_pick_toggled)
 
     def pick_link(self, link: str) -> None:
-        """Extend the path by a link clicked on the canvas, or show the reason for a refusal."""
+        """Extend the path by a link clicked on the canvas, or show why this is not possible."""
         why = self.draft.pick(link)
         if why:
             self._tell(tr("{why}.", why=why[0].upper() + why[1:]), is_problem=True)
@@ -170,7 +170,7 @@ class FlowDialog(QDialog):
         self.draft_changed.emit()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Escape first discards the path being picked."""
+        """On Escape, discard the path being picked; if no path is being picked, close the dialog."""
         if event.key() == Qt.Key.Key_Escape and self.pick.isChecked():
             self.pick.setChecked(False)
             return
@@ -258,7 +258,7 @@ class FlowDrawing(QObject):
         self._unsubscribe: Callable[[], None] | None = None
 
     def ask_new(self, source: str, destination: str) -> None:
-        """Open the dialog of a new flow.
+        """Open the dialog for a new flow.
 
         Raises:
             InputError: if a flow between these nodes is impossible.
@@ -267,7 +267,7 @@ class FlowDrawing(QObject):
         self._open(source, destination, "")
 
     def ask_paths(self, flow: str) -> None:
-        """Open the dialog with the paths of a flow; ignored for an unknown flow."""
+        """Open the dialog with the paths of a flow; do nothing for an unknown flow."""
         scenario = self._view.doc.sketch
         if scenario is not None and flow in scenario.flows:
             self._open(scenario.flows[flow].source, scenario.flows[flow].destination, flow)
@@ -307,7 +307,7 @@ class FlowDrawing(QObject):
     def _carry_out(self) -> None:
         assert self.dialog is not None
         draft = self.dialog.draft
-        # The edit below must not count as a change by others, which would close the dialog.
+        # The edit below must not be mistaken for a change by the user, which would close the dialog.
         self._stop_watching()
         try:
             if draft.flow:
@@ -344,7 +344,7 @@ class FlowDrawing(QObject):
             self._unsubscribe = None
 
     def _on_document_changed(self, change: Change) -> None:
-        # The paths in the dialog belong to the previous network.
+        # The network may have changed, so the paths in the dialog may be outdated.
         if change.kind != "layout":
             self.close()
 

@@ -1,4 +1,4 @@
-"""Geometry of a link: its curve, the lanes along it, and the candidate places of its label.
+"""Geometry of a link: its curve, the lanes along it, and the candidate positions of its label.
 
 All values are in scene coordinates with y down. Curves are lists of points, because lanes, hit tests, arrow heads and
 labels need points along the curve.
@@ -82,7 +82,7 @@ def link_curve(first: QPointF, second: QPointF, bow: float) -> LinkCurve:
     Args:
         first: centre of the node at the first end.
         second: centre of the node at the second end.
-        bow: position among parallel links, see `PictureLink.bow`; positive is up, or right for an upright link.
+        bow: position among parallel links, see `PictureLink.bow`; positive bends up, or right for a vertical link.
     """
     along = second - first
     direction = _unit(along)
@@ -118,7 +118,7 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
     """
     ways = {share: curve.at(share) for share in _SHARES}
     normal = ways[0.5][1]
-    # Outside the bow; above a straight link, or right of an upright one.
+    # Prefer the outside of a bow. For a straight link, prefer the place above it, or to its right if it is vertical.
     best_side = curve.bulge or (1 if _is_upward(normal) else -1)
 
     def place(share: float, side: int, gap: float) -> QRectF:
@@ -128,8 +128,8 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
         centre = point + normal * (side * (gap + reach))
         return QRectF(centre.x() - size.width() / 2, centre.y() - size.height() / 2, size.width(), size.height())
 
-    # A place off the middle is better than a place on the other side. Long labels of short links find room further
-    # away, past the nodes.
+    # A place away from the middle is better than one on the other side. Long labels of short links may only fit
+    # further away, past the nodes.
     for side in (best_side, -best_side):
         for share in _SHARES:
             yield place(share, side, half_width)
@@ -142,15 +142,16 @@ def label_places(curve: LinkCurve, half_width: float, size: QSizeF) -> Iterator[
 def choose_place(
     places: Iterable[QRectF], obstacles: Sequence[QRectF], lines: Sequence[LinkCurve], *, is_free_only: bool = False
 ) -> tuple[QRectF, bool]:
-    """Return the place that covers the least of the drawing, and whether it covers nothing.
+    """Return the place where a label covers the least of the drawing, and whether it covers nothing there.
 
-    Other labels and nodes weigh more than lines.
+    Covering labels and nodes costs more than covering lines.
 
     Args:
         places: candidate places, the best first.
         obstacles: other labels and nodes.
         lines: curves of the links.
-        is_free_only: whether to accept only a place that covers nothing; if no place does, the rectangle is empty.
+        is_free_only: whether to accept only a place where nothing is covered. The rectangle is empty if no place is
+            free.
     """
     places = list(places)
     area = QRectF()
@@ -158,11 +159,12 @@ def choose_place(
         area = area.united(place)
     # In a large network, most obstacles are far from all places, so they are filtered once instead of once per place.
     obstacles = [obstacle for obstacle in obstacles if area.intersects(obstacle)]
-    # A horizontal line has bounds without height, which intersect nothing.
+    # The bounds of a horizontal line have a height of 0 and would not intersect anything.
     lines = [line for line in lines if area.intersects(line.bounds.adjusted(-1, -1, 1, 1))]
     best, best_cost = QRectF(), 0.0 if is_free_only else math.inf
     for rank, place in enumerate(places):
-        # Stop adding beyond the cost of the best place: in a crowded picture, most places fail at their first hit.
+        # Adding stops once the cost exceeds that of the best place. In a crowded picture, most places fail at the first
+        # obstacle.
         covered = 0.0
         most = best_cost - rank * _RANK_COST
         for obstacle in obstacles:

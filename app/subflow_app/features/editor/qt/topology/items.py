@@ -57,7 +57,7 @@ def blend(first: str, second: str, share: float) -> QColor:
 
 
 def paint_clock(painter: QPainter, centre: QPointF, radius: float, tokens: Tokens) -> None:
-    """Draw a small clock face, the sign of timed events."""
+    """Draw a small clock face, the symbol for timed events."""
     painter.setPen(QPen(QColor(tokens.warning), radius * 0.17))
     painter.setBrush(QColor(tokens.warning_fill))
     painter.drawEllipse(centre, radius, radius)
@@ -84,7 +84,7 @@ class CanvasItem(QGraphicsItem):
     Attributes:
         key: key of the part of the scenario that the item shows.
         look: colours and fonts.
-        companion: item that is hovered together with this one, such as the label of a link.
+        companion: item that is highlighted together with this one, such as the label of a link.
     """
 
     def __init__(self, key: str, look: Look) -> None:
@@ -182,7 +182,7 @@ class NodeItem(CanvasItem):
         return QRectF(-r, -r, 2 * r, 2 * r).united(self.name_rect(_name_scale(zoom))).translated(self.pos())
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the node; at low zoom, one of many nodes is a small symbol unless selected or hovered."""
+        """Draw the node. At low zoom in a large picture, it is only a small symbol unless selected or hovered."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         is_plain = not (self.is_chosen or self._is_hovered)
@@ -208,7 +208,7 @@ class NodeItem(CanvasItem):
             self._paint_name(painter, _name_scale(zoom))
 
     def _paint_from_afar(self, painter: QPainter) -> None:
-        """Draw one of many nodes at low zoom: a symbol of a few pixels without a name."""
+        """Draw the node at low zoom in a large picture: a symbol a few pixels wide, without the name."""
         painter.setPen(QPen(QColor(self.look.tokens.node_border), 5.0))
         painter.setBrush(QColor(self.look.tokens.node_fill))
         if self.is_router:
@@ -217,7 +217,7 @@ class NodeItem(CanvasItem):
             painter.drawRect(QRectF(-NODE_RADIUS, -NODE_RADIUS, 2 * NODE_RADIUS, 2 * NODE_RADIUS))
 
     def _paint_name(self, painter: QPainter, scale: float) -> None:
-        """Draw the name; at low zoom, the font shrinks less than the picture, so that the name stays readable."""
+        """Draw the name; at low zoom, its font shrinks less than the picture, so that it can still be read."""
         tokens = self.look.tokens
         rect = self.name_rect()
         ground = QColor(tokens.base)
@@ -267,7 +267,7 @@ def node_reach(x: float, y: float, *, is_router: bool) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Lane:
-    """A subflow on a link.
+    """A subflow's lane on a link.
 
     Attributes:
         owner: `SubflowPath.owner`, e.g. `download/1`.
@@ -288,7 +288,7 @@ class Lane:
 
 @dataclass(slots=True)
 class _Live:
-    """State of one direction of a link during a run; utilisation and fill level of the queue from 0 to 1."""
+    """State of one direction of a link during a run; utilisation and fill level of the queue are fractions (0..1)."""
 
     utilisation: float = 0.0
     queue_share: float = 0.0
@@ -327,7 +327,7 @@ class LinkItem(CanvasItem):
 
     @property
     def lane_offsets(self) -> dict[str, float]:
-        """Offset of each subflow path to the left of the centre line, by its owner."""
+        """Offset of each subflow's lane to the left of the centre line, by owner, in scene units."""
         pitch, middle = self._pitch(), (len(self._lanes) - 1) / 2
         return {lane.owner: (middle - index) * pitch for index, lane in enumerate(self._lanes)}
 
@@ -382,7 +382,7 @@ class LinkItem(CanvasItem):
         return True
 
     def clear_live(self) -> None:
-        """Restore the state before the run."""
+        """Discard the state set during a run."""
         self._live.clear()
         self._live_step = None
         self.update()
@@ -426,7 +426,7 @@ class LinkItem(CanvasItem):
         self._paint_lanes(painter, zoom, is_down=is_down)
 
     def _paint_lanes(self, painter: QPainter, zoom: float, *, is_down: bool) -> None:
-        # At low zoom, lanes widen into the gaps between them, so that they stay thick enough to show their colours.
+        # At low zoom, lanes widen into the gaps between them, to be thick enough to show their colours.
         lane_width = max(self._pitch() * 0.64, min(2.0 / zoom, self._width() / max(len(self._lanes), 1)))
         for lane, path, head in self._lane_paths:
             colour = QColor(lane.colour)
@@ -455,7 +455,7 @@ class LinkItem(CanvasItem):
         if not lane.forward:
             way = -way
         side = QPointF(-way.y(), way.x())
-        # Adjacent arrow heads stay inside their lanes.
+        # Arrow heads next to each other must fit into their lanes.
         alone = sum(1 for each in self._lanes if each.ends_here and each.forward == lane.forward) == 1
         size = max(pitch * (1.1 if alone else 0.6), 2.0)
         back = tip - way * (size * 1.9)
@@ -479,7 +479,7 @@ _TOP_Z = 60.0
 
 
 class GhostItem(QGraphicsItem):
-    """Outline of a new part at its future place."""
+    """Outline of a new part at the position where it would be added."""
 
     def __init__(self, look: Look) -> None:
         super().__init__()
@@ -492,7 +492,7 @@ class GhostItem(QGraphicsItem):
         return QRectF(-reach, -reach, 2 * reach, 2 * reach)
 
     def paint(self, painter: QPainter, _option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw a dashed square of the size of a node."""
+        """Draw a dashed square the size of a node."""
         colour = QColor(self._look.tokens.accent)
         painter.setPen(QPen(colour, 2, Qt.PenStyle.DashLine))
         colour.setAlpha(40)

@@ -1,11 +1,11 @@
 """Texts on the canvas: labels of links with their placement, descriptions of links and paths, and notes.
 
-The label of a link has two lines, one line if room is scarce, or only the name. The descriptions for tooltips and
+A link's label has two lines, or if room is scarce, one line or only the name. The descriptions for tooltips and
 screen readers contain all values. A note is a sheet of paper with a folded corner.
 
-Small pictures place all labels together, comparing each label with everything around it. In a picture of 700 links this
-would take minutes, although a screen shows only a few dozen labels. Large pictures therefore place only the labels in
-view, and no labels if these would cover most of the picture.
+In a small picture, all labels are placed together, and each is compared with everything around it. With 700 links this
+would take minutes, although a screen shows only a few dozen labels. In a large picture, only the labels in view are
+placed, or no labels if they would cover most of the picture.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class LinkCaption:
 
 
 def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Collection[str] = ()) -> LinkCaption:
-    """Write the label of a link; values that differ by direction follow the arrow of their direction.
+    """Build the label of a link; values that differ by direction follow an arrow that shows the direction.
 
     Args:
         link: link to describe.
@@ -65,7 +65,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
         forward, reverse = of_direction
         if forward == reverse:
             return forward
-        # Omit a direction without loss or delay.
+        # Omit a direction whose text is empty because it is lossless or adds no delay.
         ways = ((forward_arrow, forward), (reverse_arrow, reverse))
         return "  ".join(f"{arrow} {value}" for arrow, value in ways if value)
 
@@ -87,7 +87,7 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Col
 
 
 def queue_text(queue: QueueSpec) -> str:
-    """Write the limit of a queue in packets or bytes; `unlimited` without a limit."""
+    """Format the limit of a queue in packets or bytes, or as `unlimited`."""
     if queue.limit_pkts is not None:
         return fmt.packets(queue.limit_pkts)
     if queue.limit_bytes is not None:
@@ -96,7 +96,7 @@ def queue_text(queue: QueueSpec) -> str:
 
 
 def describe_link(item: PictureLink) -> str:
-    """Describe a link completely, for its tooltip and for screen readers."""
+    """Describe all values of a link, for its tooltip and for screen readers."""
     link = item.link
     first, second = link.ends
     lines = [tr("Link {name}, {first} to {second}", name=link.name, first=first, second=second)]
@@ -129,12 +129,12 @@ def describe_path(path: SubflowPath) -> str:
 
 
 def copies_text(path: SubflowPath) -> str:
-    """Write the number of flows on a path, except 1: `×3`, or `×?` if it depends on the run."""
+    """Format the number of flows on a path: `×3`, or `×?` if it depends on the run; empty for a single flow."""
     return f"  ×{path.count}" if path.count > 1 else "  ×?" if path.arrives else ""
 
 
 def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:
-    """Write a line for each timed event, e.g. `at 60 s: down`; a last line counts events beyond `_MOST_EVENTS`."""
+    """Describe each timed event in a line, e.g. `at 60 s: down`; a last line counts events beyond `_MOST_EVENTS`."""
     lines = []
     for event in events[:_MOST_EVENTS]:
         direction = ""
@@ -168,7 +168,7 @@ _LEAST_SIZE = 0.45
 
 
 class Detail(Enum):
-    """Content of a label, the most detailed first."""
+    """Levels of detail of a label, from the most to the least detailed."""
 
     FULL = auto()
     ONE_LINE = auto()  # without queue and loss
@@ -176,9 +176,9 @@ class Detail(Enum):
 
 
 def label_scale(zoom: float) -> float:
-    """Return the enlargement of labels at a zoom; at low zoom, labels keep their size on the screen.
+    """Return the factor by which labels are enlarged at a zoom, so that they keep their size on the screen at low zoom.
 
-    The steps are coarse, because every step places all labels again.
+    The factor changes in coarse steps, because each step places all labels again.
     """
     return min(max(math.ceil(_READABLE_ZOOM / zoom * 4) / 4, 1.0), _MOST_SCALE)
 
@@ -206,7 +206,7 @@ class LabelItem(CanvasItem):
         return self._own_size(self._detail) * self.scale()
 
     def size_as(self, detail: Detail, scale: float) -> QSizeF:
-        """Return the size in scene units with another detail and scale."""
+        """Return the size in scene units for a given detail and scale."""
         return self._own_size(detail) * scale
 
     def set_caption(self, caption: LinkCaption, event_count: int) -> None:
@@ -231,7 +231,7 @@ class LabelItem(CanvasItem):
             self.update()
 
     def place(self, at: QPointF, detail: Detail, *, scale: float, crowded_out: bool) -> None:
-        """Set place, detail and scale, and whether the label is hidden for lack of room."""
+        """Set position, detail and scale, and whether the label is hidden for lack of room."""
         self.prepareGeometryChange()
         self._detail = detail
         self.is_crowded_out = crowded_out
@@ -259,7 +259,7 @@ class LabelItem(CanvasItem):
         return path
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
-        """Draw the label; without room or at an unreadable size, only while its link is selected or hovered."""
+        """Draw the label; if it lacks room or is too small to read, only while its link is selected or hovered."""
         is_wanted = self.is_chosen or self._is_hovered
         size_on_screen = option.levelOfDetailFromTransform(painter.worldTransform())
         if (self.is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
@@ -325,7 +325,7 @@ class LabelItem(CanvasItem):
 _GAP = 7.0
 _FEW_LINKS = 60
 _MOST_COVERED = 0.45  # largest share of the picture's area that labels may cover
-_REACH = 60.0  # maximum distance of a label from its link, besides its own size
+_REACH = 60.0  # maximum distance of a label from its link, in addition to the label's own size
 _Box = tuple[float, float, float, float]
 
 
@@ -333,9 +333,9 @@ class LabelRoom:
     """Places the labels of one scene.
 
     Args:
-        nodes: nodes of the scene by name; later changes of the mapping apply.
-        links: links of the scene by name; later changes apply.
-        labels: labels by the names of the links; later changes apply.
+        nodes: nodes of the scene by name; later changes to the mapping take effect.
+        links: links of the scene by name; later changes take effect.
+        labels: labels by the names of the links; later changes take effect.
     """
 
     def __init__(
@@ -361,7 +361,7 @@ class LabelRoom:
         self.is_paused = True
 
     def place(self, names: Iterable[str], zoom: float) -> None:
-        """Find room for labels one after the other; all other labels stay in place."""
+        """Find room for these labels one after another; all other labels are left in place."""
         self._zoom = zoom
         self.is_paused = False
         if not self.is_large:
@@ -436,7 +436,7 @@ class LabelRoom:
     def _find_room(
         self, link: LinkItem, label: LabelItem, obstacles: Sequence[QRectF], curves: Sequence[LinkCurve]
     ) -> QRectF | None:
-        """Place a label with as much detail as fits; returns the covered rectangle, or None without room.
+        """Place a label with as much detail as fits. Returns the covered rectangle, or None if the label does not fit.
 
         Queue and loss are omitted first, then rate and delay, then the whole label. A label at 100 % is never omitted;
         it may cover other items.

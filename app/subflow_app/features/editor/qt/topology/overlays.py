@@ -57,7 +57,7 @@ class Notice(Label):
         return QLabel.text(self) if not self.isHidden() else ""
 
     def say(self, text: str, kind: NoticeKind = "empty") -> None:
-        """Show a text; an empty text hides the notice."""
+        """Show a message; an empty text hides the notice."""
         self.setText(text)
         self._kind = kind
         self.setVisible(bool(text))
@@ -80,7 +80,7 @@ class Notice(Label):
         self.setStyleSheet(style)
 
     def place(self) -> None:
-        """Move the notice to its place by kind: top, bottom or middle of the canvas."""
+        """Move the notice to the top, bottom or middle of the canvas, depending on its kind."""
         room = self._canvas.rect().adjusted(16, 10, -16, -10)
         width = min(self._natural_width(), room.width())
         height = self.heightForWidth(width)
@@ -93,7 +93,7 @@ class Notice(Label):
 
 
 class ZoomBar(QFrame):
-    """Buttons to zoom, and to unlock nodes, next to the legend, where they do not cover the picture."""
+    """Buttons to zoom and to unlock nodes. They are next to the legend, where they do not cover the picture."""
 
     fit_wanted = Signal()
     zoom_in_wanted = Signal()
@@ -122,7 +122,7 @@ class ZoomBar(QFrame):
     def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), name, tip.partition(" (")[0], tip)
         button.setIconSize(QSize(16, 16))
-        # The canvas has a key for each button, so Tab skips them.
+        # The canvas has a key for each button, so Tab skips the buttons.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         if icon_name:
             button.setIcon(icon(icon_name, "muted_text"))
@@ -302,7 +302,7 @@ class LegendEntry:
 
 
 class Legend(QWidget):
-    """A row of entries that wraps, with mouse and keyboard selection."""
+    """A wrapping row of entries, which can be selected by mouse or keyboard."""
 
     chosen = Signal(str)  # key of a flow
     menu_wanted = Signal(str, QPoint)  # key of a flow, global position

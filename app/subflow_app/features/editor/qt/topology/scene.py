@@ -39,12 +39,12 @@ _MARGIN = 4000.0
 _MANY_NODES = 60
 _ROOM = 120.0
 _MOST_LABELLED_ANEW = 60
-_REST_MS = 80  # ms without a step of the wheel until zooming counts as ended
+_REST_MS = 80  # ms after the last step of the wheel; then zooming counts as ended
 _ItemT = TypeVar("_ItemT", NodeItem, LinkItem, LabelItem, NoteItem)
 
 
 class TopologyScene(QGraphicsScene):
-    """Nodes, links, labels and notes, with dotted keys: `nodes.client`, `links.wifi`; see `Inspector.show_key`."""
+    """Nodes, links, labels and notes, identified by dotted keys (`nodes.client`, `links.wifi`)."""
 
     chosen_changed = Signal()
     laid_out = Signal()  # nodes were added, removed or moved
@@ -65,16 +65,16 @@ class TopologyScene(QGraphicsScene):
         self._ribbons: tuple[Ribbon, ...] = ()
         self._preview = PreviewItem()
         self.addItem(self._preview)
-        # Items move often: maintaining an index would cost more than it saves.
+        # Items move so often that maintaining an index would cost more than it saves.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
 
     def node_positions(self) -> dict[str, QPointF]:
-        """Return the current places of the nodes, also during a drag."""
+        """Return the current positions of the nodes, even during a drag."""
         return {name: item.pos() for name, item in self._nodes.items()}
 
     def places(self) -> dict[str, QPointF]:
-        """Return the current places of all movable items: nodes by name, notes as `notes.0`."""
+        """Return the current positions of all movable items: nodes by name, notes as `notes.0`."""
         return {**self.node_positions(), **{item.key: item.pos() for item in self._notes.values()}}
 
     def keys_in_reading_order(self) -> list[str]:
@@ -99,7 +99,7 @@ class TopologyScene(QGraphicsScene):
         return found if isinstance(found, CanvasItem) else None
 
     def node_rect(self) -> QRectF:
-        """Return the rectangle around all nodes and the bows of parallel links; empty without nodes."""
+        """Return the rectangle around all nodes and the bows of parallel links; empty for a scene without nodes."""
         rect = QRectF()
         for node in self._nodes.values():
             rect = rect.united(
@@ -159,9 +159,9 @@ class TopologyScene(QGraphicsScene):
     def content_rect(self, *, with_labels: bool = True) -> QRectF:
         """Return the rectangle around everything drawn, with or without labels; empty for an empty scene.
 
-        The labels of a large picture do not count: they are placed only in view, so the rectangle would depend on the
-        zoom. The labels of a muted picture do not count either, because the fit would depend on labels hidden at the
-        resulting zoom.
+        Labels of a large picture are left out, because they are placed only in view and the rectangle would depend on
+        the zoom. Labels of a muted picture are left out too, because some of them may be hidden at the resulting
+        zoom.
         """
         rect = QRectF()
         zoom = 1.0 if self.is_large else self._zoom
@@ -182,7 +182,7 @@ class TopologyScene(QGraphicsScene):
     # --- content ----------------------------------------------------------------------------------------------------
 
     def show_picture(self, picture: TopologyPicture | None) -> None:
-        """Show another picture; items with the same name stay, and so does the selection."""
+        """Show a different picture; items whose names remain are kept, and so is the selection."""
         before, self.picture = self.picture, picture
         nodes = picture.places if picture else {}
         links = picture.links if picture else {}
@@ -202,7 +202,7 @@ class TopologyScene(QGraphicsScene):
         self.laid_out.emit()
 
     def show_places(self, picture: TopologyPicture) -> None:
-        """Show a picture with the same content but other places; labels of unaffected links stay in place."""
+        """Show a picture with the same content but different positions; labels of unaffected links are not moved."""
         self.picture = picture
         self._show_notes(picture.notes)
         self.move_nodes(
@@ -210,7 +210,7 @@ class TopologyScene(QGraphicsScene):
         )
 
     def move_nodes(self, places: Mapping[str, QPointF]) -> None:
-        """Draw nodes, their links, and notes at other places without changing the document; keys: see `places`."""
+        """Draw nodes, their links, and notes at new positions without changing the document; keys as in `places`."""
         for name, place in places.items():
             item = self._nodes.get(name) or self._notes[name.partition(".")[2]]
             item.setPos(place)
@@ -238,7 +238,7 @@ class TopologyScene(QGraphicsScene):
         return True
 
     def follow_zoom(self, zoom: float) -> None:
-        """Follow a zoom that may continue: labels of large pictures wait for its end."""
+        """Follow one step of zooming; the labels of a large picture are placed when zooming ends."""
         if not self._room.is_large:
             self.set_zoom(zoom)
         elif label_scale(zoom) != label_scale(self._zoom) or self._room.is_paused:
@@ -252,7 +252,7 @@ class TopologyScene(QGraphicsScene):
             self._place_labels(self._links)
 
     def set_view(self, view: QRectF) -> None:
-        """Set the visible area: labels of large pictures are placed when they enter it."""
+        """Set the visible area. In a large picture, labels are placed when they enter this area."""
         self._room.show(view)
 
     def set_labels_shown(self, shown: bool) -> None:
@@ -289,11 +289,11 @@ class TopologyScene(QGraphicsScene):
         self._labels[name].set_queue_share(link.queue_share)
 
     def show_preview(self, ribbons: Sequence[Ribbon], open_links: Collection[str] | None = None) -> None:
-        """Draw paths that the scenario does not contain yet over the picture.
+        """Over the picture, draw paths that the scenario does not contain yet.
 
         Args:
             ribbons: the paths; empty to end the preview.
-            open_links: links that can be clicked now, while the others fade; None fades no link.
+            open_links: links that can be clicked now; all others are faded. None fades no links.
         """
         self._ribbons = tuple(ribbons)
         for name, link in self._links.items():
@@ -303,7 +303,7 @@ class TopologyScene(QGraphicsScene):
         self._lay_preview()
 
     def clear_link_states(self) -> None:
-        """Show the links without the state of a run."""
+        """Stop showing the state of a run on the links."""
         for name, link in self._links.items():
             link.clear_live()
             self._labels[name].set_queue_share(None)
@@ -405,7 +405,7 @@ class TopologyScene(QGraphicsScene):
 
 
 def _links_to_label(before: TopologyPicture | None, now: TopologyPicture) -> list[str]:
-    """Return the links whose labels to place: all links of a small picture, otherwise only the changed links."""
+    """Return the links whose labels must be placed: all links of a small picture, otherwise only the changed links."""
     if before is None or len(now.links) <= _MOST_LABELLED_ANEW:
         return list(now.links)
     return _changed_links(before, now)

@@ -1,6 +1,6 @@
 """Drawing of the timeline below the canvas: pixel positions of rows, bars and marks, and their texts.
 
-The same positions serve hit tests.
+The same positions are used for hit tests.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class StripLayout:
-    """Pixel positions at one size; `scroll` is the height in px of the rows scrolled out at the top."""
+    """Pixel positions at one size; `scroll` is the height in px of the rows that are out of view at the top."""
 
     rows: Sequence[StripRow]
     duration_s: float
@@ -148,7 +148,7 @@ class StripLayout:
             rect = self.bar_rect(index, item.start_s, item.end_s)
             if not rect.adjusted(-_GRIP, 0, _GRIP, 0).contains(at):
                 continue
-            # The middle half of a short bar stays reserved for moving it.
+            # The middle half of a short bar is reserved for moving it.
             grip = min(_GRIP, rect.width() / 4)
             if at.x() <= rect.left() + grip:
                 yield Hit(row, item, "start")
@@ -192,14 +192,14 @@ def describe_item(item: StripItem) -> str:
 
 
 def bar_text(bar: StripBar) -> str:
-    """Write the state that a bar shows: `→ down`, `subflow 2 closed`."""
+    """Describe the state that a bar shows: `→ down`, `subflow 2 closed`."""
     if bar.key == "up":
         return _with_side(tr("down"), bar.side)
     return tr("subflow {number} closed", number=bar.side) if bar.side else tr("closed")
 
 
 def mark_text(mark: StripMark) -> str:
-    """Write the new values of a mark."""
+    """Describe the new values of a mark."""
     return _with_side(", ".join(change_words(dict(mark.changes))), mark.side)
 
 

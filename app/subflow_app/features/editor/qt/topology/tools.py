@@ -1,7 +1,7 @@
-"""Tools of the canvas: their bar, their effect on the left mouse button, and gestures.
+"""Tools of the canvas: the tool bar, the effect of tools on the left mouse button, and gestures.
 
-A gesture object handles one mouse drag, from press to release or cancellation. The bar to the left of the canvas has
-the tools, and a palette of parts to drag onto the canvas.
+A gesture object handles one mouse drag, from press to release or cancellation. The tool bar is left of the canvas; some
+of its buttons form a palette of parts to drag onto the canvas.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class PanGesture:
         self._last = start
 
     def move(self, position: QPoint) -> None:
-        """Keep the scene point under the mouse."""
+        """Scroll so that the same point of the scene remains under the mouse."""
         delta = position - self._last
         self._last = position
         horizontal, vertical = self._view.horizontalScrollBar(), self._view.verticalScrollBar()
@@ -80,7 +80,7 @@ class MoveGesture:
         self._has_moved = False
 
     def move(self, position: QPoint) -> None:
-        """Move the nodes with the mouse, rounded to whole units or with the dragged node on the grid."""
+        """Move the nodes with the mouse, in whole units or so that the dragged node is on the grid."""
         shift = self._view.mapToScene(position) - self._start
         if self._grid is not None:
             origin = self._origins[self._held]
@@ -91,19 +91,19 @@ class MoveGesture:
         )
 
     def finish(self) -> None:
-        """Commit the new places."""
+        """Commit the new positions."""
         positions = self._scene.places()
         places = {name: positions[name] for name in self._origins}
         if self._has_moved and places != self._origins:
             self._commit(places)
 
     def cancel(self) -> None:
-        """Restore the original places."""
+        """Restore the original positions."""
         self._scene.move_nodes(self._origins)
 
 
 class PlaceGesture:
-    """Previews the place of a new part, and places the part at the end of the drag."""
+    """Previews a new part under the mouse, and places it at the end of the drag."""
 
     def __init__(
         self, view: QGraphicsView, scene: TopologyScene, start: QPoint, place: Callable[[QPointF], None]
@@ -229,13 +229,13 @@ Join: TypeAlias = Callable[[str, str, str], None]
 
 
 class Tool(Protocol):
-    """A tool: the gesture of a mouse press, and its keyboard equivalent on Enter."""
+    """A tool: provides the gesture for a mouse press, and an equivalent for the Enter key."""
 
     name: str
     cursor: Qt.CursorShape
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start a gesture for a press on the part with this key; None leaves the press to the select tool."""
+        """Return the gesture for a press on the part with this key, or None to leave the press to the select tool."""
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
         """Apply the tool by keyboard; False if it does not handle Enter."""
@@ -246,7 +246,7 @@ class PlaceTool:
 
     Args:
         name: `host`, `router` or `note`.
-        place: called with the name and the place.
+        place: called with the name and the position.
     """
 
     cursor = Qt.CursorShape.CrossCursor
@@ -256,13 +256,13 @@ class PlaceTool:
         self._place = place
 
     def begin(self, view: QGraphicsView, scene: TopologyScene, key: str, position: QPoint) -> Gesture | None:
-        """Start placing a part; None on an existing item."""
+        """Start placing a part; None if the press is on an existing item."""
         if key:
             return None
         return PlaceGesture(view, scene, position, lambda at: self._place(self.name, at))
 
     def enter(self, view: QGraphicsView, scene: TopologyScene) -> bool:
-        """Place the part in a free place near the middle of the view."""
+        """Place the part at a free position near the middle of the view."""
         middle = view.mapToScene(view.viewport().rect().center())
         self._place(self.name, scene.free_place_near(middle))
         return True
@@ -348,7 +348,7 @@ _LEAST_ROWS = 3  # rows of buttons at the minimum height of the strip
 
 
 class ToolStrip(QFrame):
-    """Buttons in one column, or in several if the strip is low; hidden until `set_actions`."""
+    """Buttons in one column, or in several if the strip is short; hidden until `set_actions` is called."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -379,7 +379,7 @@ class ToolStrip(QFrame):
         self.setVisible(bool(actions))
 
     def sizeHint(self) -> QSize:
-        """Return the size of one column of all buttons."""
+        """Return the size of a single column with all buttons."""
         return self._size_of(len(self._buttons), self._buttons[0].sizeHint().height() if self._buttons else 0)
 
     def minimumSizeHint(self) -> QSize:

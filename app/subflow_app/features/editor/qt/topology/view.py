@@ -30,7 +30,7 @@ from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
 
-_MOST_AT_ONCE = 100  # largest number of nodes that are laid out on the GUI thread, without a noticeable delay
+_MOST_AT_ONCE = 100  # largest number of nodes to lay out on the GUI thread, which takes no noticeable time
 
 
 class Arranging(QObject):
@@ -45,7 +45,7 @@ class Arranging(QObject):
     """
 
     changed = Signal()  # the layout of a large picture started or ended
-    dropped = Signal(str)  # the reason why new places were dropped, and the next step
+    dropped = Signal(str)  # the reason why a new layout was dropped, and the next step
 
     def __init__(
         self,
@@ -152,10 +152,10 @@ class Arranging(QObject):
 
 
 class TopologyView(QWidget):
-    """Panel with the picture of the scenario: select, move and zoom.
+    """Panel that shows the picture of the scenario, and lets the user select parts and move nodes.
 
     Args:
-        doc: shown document, which a move of nodes edits.
+        doc: document to show; moving nodes edits it.
         undo_stack: undo stack that receives the edits.
     """
 
@@ -163,7 +163,7 @@ class TopologyView(QWidget):
     activated = Signal(str)  # key of the part whose properties to show
     zoom_changed = Signal(float)
     space_tapped = Signal()
-    chosen_changed = Signal()  # any change of the selection, also of several parts
+    chosen_changed = Signal()  # any change of the selection, including the selection of several parts
     lock_changed = Signal()  # the lock of the nodes changed
     unlock_wanted = Signal()  # request to unlock the nodes
     edit_refused = Signal(str)  # the reason why an edit was refused
@@ -240,7 +240,7 @@ class TopologyView(QWidget):
         self._menu_entries = entries
 
     def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to another document."""
+        """Switch to a different document."""
         self._unsubscribe()
         self.doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
@@ -252,9 +252,9 @@ class TopologyView(QWidget):
         self.fit()
 
     def select(self, key: str) -> None:
-        """Select a part by its dotted key; a deeper key (`links.wifi.loss`) selects the part that contains it."""
+        """Select a part by its dotted key; the key of a value (`links.wifi.loss`) selects the part that contains it."""
         key = ".".join(key.split(".")[:2])
-        # The inspector answers a selection with the key of the latest part, which must not deselect the other parts.
+        # After a selection, the inspector sends back the key of the latest part, which must not deselect the others.
         if key != self.selected or key not in self.scene.chosen:
             self._is_selecting = True
             self.scene.choose([key] if key else [])
@@ -284,7 +284,7 @@ class TopologyView(QWidget):
         self._stand_in = widget
 
     def show_stand_in(self, is_shown: bool) -> None:
-        """Show or hide the replacement of the legend; the picture stays in place at any height of the replacement."""
+        """Show or hide the replacement of the legend; the picture is not moved, even if the two differ in height."""
         assert self._stand_in is not None
         if is_shown == self.canvas.is_held:
             return
@@ -329,11 +329,11 @@ class TopologyView(QWidget):
         self.scene.set_link_state(owner, utilisation, queue_pkts, up=up)
 
     def set_position(self, time_s: float | None) -> None:
-        """Show the position of a run on the timeline; None without a run."""
+        """Show the position of a run on the timeline; None hides it."""
         self.strip.set_position(time_s)
 
     def clear_link_states(self) -> None:
-        """Show the links without the state of a run."""
+        """Stop showing the state of a run on the links."""
         self.scene.clear_link_states()
 
     def _recolour(self, tokens: Tokens) -> None:
@@ -400,7 +400,7 @@ class TopologyView(QWidget):
 
     def _show_legend(self) -> None:
         paths = list(self.scene.picture.paths.values()) if self.scene.picture else []
-        # Subflows of one flow differ only by their paths.
+        # If all subflows belong to one flow, only their paths distinguish them.
         is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
         self.legend.set_entries(
             [
@@ -516,13 +516,13 @@ class TopologyView(QWidget):
         self.zoom_changed.emit(zoom)
 
     def changeEvent(self, event: QEvent) -> None:
-        """Draw the picture in a changed font of the desktop."""
+        """Redraw the picture if the desktop's font changes."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
             self.scene.set_look(Look.of(current_tokens(), self.font()))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the room for tools and footer; a low panel hides the timeline."""
+        """Return the minimum size without the timeline, because the timeline is hidden if the panel is too short."""
         hint = super().minimumSizeHint()
         timeline = self.strip.minimumSizeHint().height() if self.strip.isVisibleTo(self) else 0
         return QSize(hint.width(), hint.height() - timeline)
@@ -532,7 +532,7 @@ class TopologyView(QWidget):
         super().resizeEvent(event)
         self.strip.fit_into(self.height())
         if self.canvas.is_held:
-            # After a change of the panel's size, the whole picture is fitted again.
+            # If the size of the panel changes, the whole picture is fitted again.
             self._lay_out_now()
             self.canvas.content_changed()
         self._notice.place()
