@@ -111,7 +111,7 @@ def _print_rules(algorithm: Algorithm) -> None:
 
 
 def _default_text(option: Param) -> str:
-    """The default value, with that of the textbook profile if it differs."""
+    """The default value, followed by the default in the textbook profile if the two differ."""
     default, textbook = (option.format(option.default_in(profile)) for profile in ("linux", "textbook"))
     return default if default == textbook else f"{default} (textbook: {textbook})"
 

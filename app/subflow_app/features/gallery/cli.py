@@ -133,7 +133,7 @@ def reproduce(
 
 
 def _before(experiments: Reproductions) -> str:
-    """Text printed before the start: experiments, number of runs, and expected duration."""
+    """Line printed before the start, with the experiments, the number of runs and the expected duration."""
     runs = experiments.progress.runs
     number = len(experiments.each)
     what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
@@ -141,7 +141,7 @@ def _before(experiments: Reproductions) -> str:
 
 
 def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) -> int:
-    """Exit code for the outcomes; prints a note if the experiments were stopped."""
+    """Return the exit code for the outcomes, after printing a note if the experiments were stopped."""
     outcomes = experiments.outcomes
     if len(outcomes) < len(experiments.each) or any(outcome.state == "stopped" for outcome in outcomes):
         told = experiments.progress
@@ -155,7 +155,7 @@ def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) 
 
 
 def seeds_option(text: str) -> Sequence[int]:
-    """Seeds from the text of ``--seeds``: a single number N means the seeds 1 to N; ranges and lists are also allowed.
+    """Seeds given by ``--seeds``. A single number N means the seeds 1 to N; ranges and lists are also allowed.
 
     Raises:
         InputError: if the text is 0, or is not a number, range or list of seeds.
@@ -260,7 +260,7 @@ def _print_results(every: Sequence[Results]) -> None:
 
 
 def counts(every: Sequence[Results]) -> dict[str, int]:
-    """Number of checks by the text of their verdict, including verdicts that no check has."""
+    """Number of checks with each verdict, by the text of the verdict; 0 for verdicts that no check has."""
     from subflow_app.features.gallery.core.results import VerdictKind
 
     found = Counter(verdict.kind for results in every for verdict in results.verdicts())
@@ -268,7 +268,7 @@ def counts(every: Sequence[Results]) -> dict[str, int]:
 
 
 def settled(every: Sequence[Results]) -> dict[str, int]:
-    """Number of checks by settlement: met, each kind of shown cause, not explained, or not measured."""
+    """Number of checks that are met, explained by each kind of cause, not explained, or not measured."""
     from subflow_app.features.gallery.core.results import settlement_counts
 
     found = settlement_counts(verdict for results in every for verdict in results.verdicts())
@@ -333,7 +333,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
 
 
 def _cause(verdict: Verdict) -> dict[str, Any] | None:
-    """Cause of an unmet check, with the trials that test it; None without an explanation."""
+    """The cause that the recipe names for a check that is not met, with its trials; None if it names no cause."""
     from subflow_app.features.gallery.core.report_tables import shown_text
 
     told = verdict.explanation

@@ -1,4 +1,4 @@
-"""Trained policies that scenarios can name, shipped or made by the user, and the text of their training cards.
+"""Trained policies that scenarios can name, whether shipped or trained by the user, and their training cards.
 
 Lists show a card as one line, and tool tips show its full text.
 """
@@ -33,7 +33,7 @@ _MOST_LINES = 24
 def card_line(card: Mapping[str, Any]) -> str:
     """Training scenario and result of a policy, e.g. "drlcc-sc1, 50 000 decisions, 1.52 × olia"; empty if unknown.
 
-    The form of cards is free: missing values and values of unexpected types are left out.
+    Cards have no fixed form: missing values and values of unexpected types are left out.
     """
     parts = []
     if isinstance(card.get("scenario"), str) and card["scenario"]:
@@ -121,7 +121,7 @@ def _own(evaluation: Mapping[str, Any]) -> Mapping[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class PolicyRecord:
-    """A policy file in the library or at another path.
+    """A policy file, in the library or elsewhere.
 
     Attributes:
         name: name by which scenarios refer to the policy.
@@ -141,7 +141,7 @@ class PolicyRecord:
 
     @property
     def card(self) -> Mapping[str, Any]:
-        """Origin and evaluation of the policy, in free form; empty without a card."""
+        """Training card of the policy, with its origin and evaluation in free form; may be empty."""
         card = (self.document or {}).get("card")
         return card if isinstance(card, Mapping) else {}
 
@@ -152,10 +152,10 @@ def policy_records(library: PolicyLibrary | None = None) -> tuple[PolicyRecord, 
 
 
 def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> PolicyRecord:
-    """The policy for user input: a path, or a name in the library.
+    """The policy that the user selects by a path, or by a name in the library.
 
     Raises:
-        InputError: if the input is neither, or the file is unusable.
+        InputError: if the path or name does not exist, or the file is unusable.
     """
     paths = (library or policy_library()).paths()
     if name_or_path.endswith(SUFFIX) or "/" in name_or_path:
@@ -171,7 +171,7 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
 
 
 def content_name(content_hash: str) -> str:
-    """Name derived from the content of a policy, because in another library, its own name may mean another policy."""
+    """Name derived from the content of a policy. Its own name may refer to a different policy in another library."""
     return f"policy-{content_hash[:12]}"
 
 
@@ -188,13 +188,13 @@ def write_policy(name: str, content: bytes) -> Path:
 
 
 def keep_policies(policies: Mapping[str, bytes]) -> tuple[str, ...]:
-    """Adds policies that a scenario needs to the user's library, and returns the names of the added ones.
+    """Adds the policies that a scenario needs to the user's library, unless they exist; returns the added names.
 
     Args:
         policies: contents by name, read together with a scenario.
 
     Raises:
-        InputError: if another policy has the same name, or the library cannot be written.
+        InputError: if a different policy has the same name, or the library cannot be written.
     """
     paths = policy_library().paths()
     added = []

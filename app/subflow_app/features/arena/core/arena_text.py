@@ -50,14 +50,14 @@ def score_text(value: float) -> str:
 
 
 def harm_text(row: Standing) -> str:
-    """Numbers of networks with the lowest utility: "3 gated" for harm to TCP, "1 failed"; empty if both are zero."""
+    """Number of networks in which the entrant harmed TCP ("3 gated") or failed ("1 failed"); empty if both are 0."""
     gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])
 
 
 def standings_table(rows: Sequence[Standing]) -> TextTable:
-    """All entrants, the best first, with the components of the score."""
+    """Table of all entrants, best first, with the components of their scores."""
     told = [column for column in COLUMNS.values() if any(column.id in row.columns for row in rows)]
     columns: list[Column[Standing]] = [
         NumberColumn("#", lambda row: row.rank),
@@ -77,7 +77,7 @@ def _told_column(column: ArenaColumn) -> Column[Standing]:
 
 
 def families_table(board: Board, rows: Sequence[Standing]) -> TextTable:
-    """Mean utility by family: a row for each entrant."""
+    """Table of mean utilities, with a row for each entrant and a column for each family."""
     columns: list[Column[Standing]] = [
         NumberColumn("#", lambda row: row.rank),
         Column("Entrant", lambda row: row.name),
@@ -93,7 +93,7 @@ def _family_column(family: str) -> Column[Standing]:
 
 
 def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTable:
-    """The mean of one value by family: a row for each entrant."""
+    """Table of the means of one value, with a row for each entrant and a column for each family."""
     column = COLUMNS[metric]
     by_family = {family: {row.name: row for row in standings(board, [family])} for family in board.entry.families}
 
@@ -111,14 +111,14 @@ def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTab
 
 
 def reasons_table(rows: Sequence[Standing]) -> TextTable:
-    """Reasons of failed runs by entrant, with their counts."""
+    """Table of the reasons why runs failed, with the number of networks for each entrant and reason."""
     lines = tuple((row.name, reason, str(count)) for row in rows for reason, count in row.reasons.items())
     columns = (*text_columns("Entrant", "Counts as the worst, because"), TextColumn("Networks", is_number=True))
     return TextTable("Failed", columns, lines)
 
 
 def entry_table(entry: Entry) -> TextTable:
-    """Families with their descriptions and numbers of networks."""
+    """Table of the families, with the description and the number of networks of each."""
     titles = family_titles()
     rows = tuple((name, titles[name], str(len(entry.numbers))) for name in entry.families)
     columns = (*text_columns("Family", "Description"), TextColumn("Networks", is_number=True))
@@ -126,7 +126,7 @@ def entry_table(entry: Entry) -> TextTable:
 
 
 def told_of(board: Board) -> Iterator[str]:
-    """Notes on a board, a sentence each: completeness, origin, date, versions, and names of different entries."""
+    """Sentences on the completeness, origin, date and versions of a board, and on names used for several entries."""
     known, wanted = board.n_finished, board.n_wanted
     if board.entry.is_quick:
         yield tr("{known} of {wanted} results, quick form.", known=known, wanted=wanted)
@@ -148,7 +148,7 @@ def told_of(board: Board) -> Iterator[str]:
 
 
 def values_csv(board: Board) -> str:
-    """CSV with a line for each value, with its unit in a column."""
+    """CSV with a line for each value; a column contains the unit."""
     return csv_text(VALUE_COLUMNS, _value_rows(board))
 
 

@@ -15,9 +15,9 @@ figure = "8"                            # figure of the paper
 title = "Beside five TCPs with 2 % loss"
 scenario = "drlcc-sc7"                  # a shipped scenario, or a file in the folder of the contest
 competes = ["mptcp"]                    # the mptcp flows whose controller the entrants replace
-beside = ["tcp"]                        # competing NewReno flows; left out: none
+beside = ["tcp"]                        # competing NewReno flows; default: none
 documents = false                       # true: the entrants' flows have a size, and the makespan is scored
-step = false                            # true: the capacity changes when measuring starts; gives convergence times
+step = false                            # true: the capacity changes when measuring starts, to measure convergence
 
 [set]                                   # overrides of the scenario, as with --set
 warmup = "20s"
@@ -103,14 +103,14 @@ class Entrant:
     """A controller with its options, or a blind sender.
 
     Attributes:
-        name: name of the entrant with its options, as the person wrote it, e.g. `mplibra:policy=neutral`.
-        summary: description in a line.
+        name: name of the entrant with its options, as the user wrote it, e.g. `mplibra:policy=neutral`.
+        summary: description on one line.
         controller: name in the catalogue; empty for a blind sender, which sends datagrams.
         options: options of the controller.
         scheduler: scheduler that the controller requires; empty to keep the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether the controller is an agent, which follows a policy.
-        folder: folder of the policy file in the options; None without a file.
+        folder: folder of the policy file that the options name; None if they name no file.
         problem: reason for excluding the entrant; empty if it takes part.
         script: source of a scripted controller; None for a built-in controller.
     """
@@ -133,7 +133,7 @@ class Entrant:
         return not self.controller
 
     def __hash__(self) -> int:
-        """Hash of the name alone, because the options are a dictionary, which has no hash."""
+        """Hash of the name alone, because the options are a dictionary, which cannot be hashed."""
         return hash(self.name)
 
     def scenario(self, net: Network) -> Scenario:
@@ -154,7 +154,7 @@ class Entrant:
         return replace(net.scenario, flows={**net.scenario.flows, **flows})
 
     def sends(self, profile: str) -> str:
-        """Text for a cache key: everything that determines the packets of the entrant, except the network.
+        """Text for a cache key. Together with the network, it determines which packets the entrant sends.
 
         Args:
             profile: transport profile.
@@ -206,9 +206,9 @@ class Entrant:
         return text
 
     def _standalone(self, *, is_alone: bool) -> TomlValue:
-        """Like `_written`, with the full path of a policy file.
+        """Like `_written`, but with the full path of a policy file.
 
-        The text of a network has no folder, to which a relative path could refer.
+        Relative paths cannot be used, because the text of a network is not in a folder.
         """
         written = self._written(is_alone=is_alone)
         policy = written.get("policy") if isinstance(written, Mapping) else None
@@ -279,7 +279,7 @@ def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
     """All entrants in the order of the catalogue; those that cannot take part have a `problem`.
 
     Args:
-        catalog: catalogue of controllers, schedulers and policies; None for that of the app.
+        catalog: catalogue of controllers, schedulers and policies; None for the catalogue of the app.
     """
     catalog = catalog or app_catalog()
     known = [each for each in catalog.controllers if each.name != UNCOUPLED]
@@ -291,15 +291,16 @@ def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
 def chosen_entrants(
     names: Sequence[str], catalog: AlgorithmCatalog | None = None, scripts: Sequence[ScriptFile] = ()
 ) -> tuple[Entrant, ...]:
-    """The named entrants without duplicates; all if no name is given.
+    """The named entrants without duplicates; all entrants if no name is given.
 
     Args:
-        names: entries as the person wrote them.
-        catalog: catalogue of controllers, schedulers and policies; None for that of the app.
+        names: entries as the user wrote them.
+        catalog: catalogue of controllers, schedulers and policies; None for the catalogue of the app.
         scripts: additional controllers, e.g. those of a scenario, each entered under its name.
 
     Raises:
-        InputError: if a name is unknown; `ArenaError` if its options are not usable.
+        InputError: if a name is unknown.
+        ArenaError: if the options of an entry are not usable.
     """
     catalog = catalog or app_catalog()
     if not names:
@@ -368,7 +369,7 @@ def entrant_of(script: ScriptFile) -> Entrant:
     """The entrant for a script that is held in memory, not in a file.
 
     Raises:
-        ScriptError: with all problems of the script.
+        ScriptError: if the script is invalid; the error lists all problems.
     """
     return _entrant(algorithm_of(script), {}, app_catalog())
 
@@ -408,7 +409,7 @@ def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: Al
 
 
 def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
-    """Reason for excluding a learner; empty if it has a trained policy."""
+    """Reason for excluding a learning controller; empty if it has a trained policy."""
     try:
         choice = choose_policy(algorithm, {}, "linux", catalog.policies)
     except ParamError as error:
@@ -440,8 +441,8 @@ class Contest:
         path: path of the contest file.
         paper: key of `PAPERS`.
         figure: number of the figure in the paper.
-        title: title in a line.
-        prose: comment at the start of the file; empty without a comment.
+        title: title on one line.
+        prose: comment at the start of the file; may be empty.
         scenario: path of the scenario file.
         competes: flows whose controller the entrants replace.
         beside: NewReno flows that share the network.
@@ -505,7 +506,8 @@ def load_contest(id_or_path: str) -> Contest:
     """Read a contest file, or a shipped contest by its id.
 
     Raises:
-        InputError: if no such file or id exists; `ArenaError` with all problems of the file.
+        InputError: if no such file or id exists.
+        ArenaError: if the file is invalid; the error lists all problems.
     """
     ids = contest_ids()
     listed = f"allowed: {', '.join(ids)}"
@@ -518,7 +520,8 @@ def load_contests(ids_or_paths: Sequence[str] = ()) -> tuple[Contest, ...]:
     """Several contests without duplicates in the given order; without arguments, all shipped contests.
 
     Raises:
-        InputError: see `load_contest`.
+        InputError: if a file or id does not exist.
+        ArenaError: if a file is invalid; the error lists all problems.
     """
     return tuple(map(load_contest, dict.fromkeys(ids_or_paths or contest_ids())))
 
@@ -588,7 +591,7 @@ def _check_flows(
 
 
 def _check_usable(report: Report, place: Place, path: Path, values: Mapping[str, TomlValue]) -> Scenario | None:
-    """The scenario with these values; None after reporting a problem if it is not usable."""
+    """The scenario with these values. If it is not usable, reports the problem and returns None."""
     try:
         return _scenario_of(path, values)
     except ScenarioError as error:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 RULES = 1
-"""Version of the rules for utility and gate; outcomes of other versions are computed again."""
+"""Version of the rules for utility and gate. Outcomes computed by other versions are computed again."""
 
 _AT_ONCE = 50  # outcomes per write to the store
 _WRITTEN_S = 2.0
@@ -64,7 +64,7 @@ class ArenaJob(Batch[_Wanted]):
         store: keeps the outcomes; stored outcomes are reused.
         jobs: number of worker processes on this machine; 1 to run in this process.
         cluster: address of a Ray cluster to use instead, or None.
-        executor: makes the executor; None to derive it from `jobs` and `cluster`.
+        executor: creates the executor; None to derive it from `jobs` and `cluster`.
 
     Raises:
         ArenaError: if no entrant can take part.
@@ -91,9 +91,10 @@ class ArenaJob(Batch[_Wanted]):
         self._written_at = time.monotonic()
 
     def estimate(self, is_given_up: Callable[[], bool] = lambda: False) -> RunsEstimate | None:
-        """Estimate of the missing runs, before `run`; None if no run is missing, or after a cancellation or stop.
+        """Estimate how long the missing runs will take; None if no run is missing, or if cancelled or stopped.
 
-        The estimate includes the NewReno reference runs for competing TCP, once per network and worker process.
+        Call this before `run`. The estimate includes the NewReno reference runs for competing TCP, once per network and
+        worker process.
 
         Args:
             is_given_up: polled repeatedly; True cancels the estimate.
@@ -167,7 +168,7 @@ class ArenaJob(Batch[_Wanted]):
         self._tell(finished=self._progress.finished + 1, doing=f"{wanted.entrant.name}, {wanted.net.name}")
 
     def _give_up(self, wanted: _Wanted, problem: str) -> None:
-        """Keeps the lowest utility for an entrant that has crashed its process in this network."""
+        """Stores the lowest utility for an entrant whose process crashed in this network."""
         self._problems.append(f"{wanted.entrant.name}, {wanted.net.name}: {problem}")
         self._keep(wanted, (Result(WORST, reason=problem), ""))
 
@@ -190,7 +191,7 @@ def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
 
 
 def _stored(result: Result) -> dict[str, float | str]:
-    """The stored form of a result, without NaN and without an empty reason, rounded to significant digits."""
+    """A result as it is stored: rounded to significant digits, without NaN values and empty reasons."""
     told = {name: value for name, value in asdict(result).items() if value == value and value != ""}
     return {name: float(f"{value:.{_DIGITS}g}") if name != "reason" else value for name, value in told.items()}
 

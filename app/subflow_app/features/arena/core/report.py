@@ -128,7 +128,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
 
 
 def _in_two(table: TextTable) -> Iterator[TextTable]:
-    """The scores and their components as two tables, because one table is too wide for a page."""
+    """Split the standings into scores and their components, because one table would be too wide for a page."""
     n = len(table.columns)
     for title, places in (
         (table.title, (0, 1, 2, 3, 4, n - 2, n - 1)),
@@ -139,7 +139,7 @@ def _in_two(table: TextTable) -> Iterator[TextTable]:
 
 
 def commands(board: Board) -> list[str]:
-    """Command line that computes this board with all entrants, and an example that names entrants."""
+    """Two command lines: one that computes this board with all entrants, and an example with named entrants."""
     entry = board.entry
     command = "subflow arena"
     if list(entry.numbers) == list(QUICK_NUMBERS):

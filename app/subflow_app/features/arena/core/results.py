@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
-"""Numbers of the networks of each family. A number is the seed, and selects one of a paper's contests cyclically."""
+"""Numbers of the networks in each family. A number is the seed, and selects a contest of a paper in rotation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,18 +97,19 @@ def entry(
     is_quick: bool = False,
     split: str = "test",
 ) -> Entry:
-    """The entry for the given names; without any, all entrants and families.
+    """The entry for the given names, or with all entrants and families if no names are given.
 
     Args:
         entrants: names of entrants.
         families: names of families of networks.
-        contests: ids or files of contests; they replace the families.
-        numbers: numbers of the networks of each family; None for those of the quick or full form.
-        is_quick: whether to take ten networks of each family instead of twenty.
+        contests: ids or files of contests, which are used instead of the families.
+        numbers: numbers of the networks in each family; None for the numbers of the quick or full form.
+        is_quick: whether to use ten networks of each family instead of twenty.
         split: split of the random networks; experiments of papers exist only in the test split.
 
     Raises:
-        InputError: if an entrant, family, contest or split is unknown; `ArenaError` if one is not usable.
+        InputError: if an entrant, family, contest or split is unknown.
+        ArenaError: if an entrant or contest is not usable.
     """
     if split not in SPLITS:
         raise InputError(f'unknown split "{split}"; allowed: {", ".join(SPLITS)}')
@@ -141,8 +142,8 @@ class Result:
         throughput: mean of ln(goodput / fair share).
         queueing: mean queueing delay in base round-trip times.
         loss: loss ratio beyond the random loss of the links, 0..1.
-        friendliness: goodput of the competing TCP flows over their reference goodput; NaN without competing flows.
-        convergence: convergence time in seconds; NaN without a change of capacity.
+        friendliness: goodput of the competing TCP flows over their reference goodput; NaN if no flows compete.
+        convergence: convergence time in seconds; NaN if the capacity does not change.
         cpu: CPU time per packet in microseconds.
         reason: reason for the lowest utility; empty if the run passed.
     """
@@ -185,8 +186,8 @@ class Board:
         results: known results by entrant and network.
         n_shipped: number of results that ship with the program; the others were computed locally.
         versions: versions of the simulator that computed the results.
-        made: date of the latest result, e.g. 2026-11-23; empty without results.
-        tries: number of different entries in the test split by name of entrant.
+        made: date of the latest result, e.g. 2026-11-23; empty if the board is empty.
+        tries: number of different entries that were tried in the test split, by name of entrant.
     """
 
     entry: Entry
@@ -222,14 +223,14 @@ def known_board(
     shipped: Sequence[ArenaOutcome] = (),
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> Board:
-    """The board from stored outcomes, completed by shipped outcomes.
+    """Build the board from stored outcomes, and fill its gaps with shipped outcomes.
 
     Scores do not depend on the other entrants, so outcomes of different runs of the arena can be combined.
 
     Args:
         asked: entrants and networks.
         store: source of the outcomes.
-        shipped: outcomes that fill gaps of the store.
+        shipped: outcomes that fill gaps in the store.
         is_cancelled: polled after reading the store; True cancels.
 
     Raises:
@@ -269,7 +270,7 @@ def known_board(
 
 
 def _tries(outcomes: Sequence[ArenaOutcome]) -> dict[str, int]:
-    """Number of different entries per entrant in the test split, e.g. policies that were tried."""
+    """Number of entries tried in the test split for each name of an entrant, e.g. with different policies."""
     found: dict[str, set[str]] = {}
     for each in outcomes:
         if each.network.split("/")[1] not in ("train", "validation"):

@@ -3,9 +3,9 @@
 Only the utility ranks the entrants; further columns show its components, and the convergence and CPU times. A value of
 an entrant is the mean over the families, and the value of a family is the mean over its networks.
 
-The interval is a bootstrap: the networks of each family are drawn repeatedly with replacement. All entrants share the
-same draws, so the difference between two entrants usually has a narrower interval than either score. The draws depend
-only on the number of networks, so the values of an entrant do not depend on the other entrants.
+The interval is a bootstrap interval: the networks of each family are drawn repeatedly with replacement. All entrants
+share the same draws, so the difference between two entrants usually has a narrower interval than either score. The
+draws depend only on the number of networks, so the values of an entrant do not depend on the other entrants.
 
 An entrant is on the frontier if no other entrant is at least as good in both columns and better in one. The frontier
 leaves out entrants that ignore feedback: the oracle receives the network in advance, and a blind sender that sends next
@@ -150,8 +150,8 @@ class Standing:
         worst_decile: mean of the lowest tenth of the utilities.
         families: mean utility by family, with intervals.
         columns: means of the other columns, over the families that have a value.
-        lead: difference to the score of the next rank with its interval; None for the last rank, or if either entrant
-            is incomplete.
+        lead: lead over the score of the next rank, with its interval; None for the last rank, or if either entrant is
+            incomplete.
         n_gated: number of networks with the lowest utility because of harm to competing TCP.
         n_failed: number of networks in which the run failed.
         reasons: counts of failures by reason.
@@ -179,7 +179,7 @@ class Standing:
 
 
 def standings(board: Board, families: Sequence[str] | None = None) -> tuple[Standing, ...]:
-    """The entrants with at least one result, the best first.
+    """The entrants with at least one result, best first.
 
     Args:
         board: results to rank.
@@ -245,7 +245,7 @@ def _standing(
 
 
 def _column_mean(own: Mapping[str, Sequence[Result | None]], key: str) -> float:
-    """Mean over the families of each family's mean; for the throughput, exp of this mean, a ratio to the fair share."""
+    """Mean over the families of each family's mean; for the throughput, a ratio to the fair share instead of its ln."""
     means = []
     for results in own.values():
         values = [float(getattr(each, key)) for each in results if each is not None]
@@ -264,7 +264,7 @@ def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
     """Bootstrap samples of the score, float64 [draws]; a single NaN if a result is missing."""
     if not all(all(each) for each in own.values()):
         return np.full(1, math.nan)
-    # An independent stream of draws for each family
+    # Each family draws from an independent stream.
     drawn = [_resampled(_utilities(results), number) for number, results in enumerate(own.values())]
     mean: Floats = np.mean(drawn, axis=0)
     return mean

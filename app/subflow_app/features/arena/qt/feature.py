@@ -75,11 +75,11 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.read()
 
     def connect_parts(self) -> None:
-        """Reads the board again after the database has changed."""
+        """Reads the board again whenever a database is opened."""
         self.ports.database.opened.connect(lambda _store: self.read())
 
     def possible(self) -> frozenset[str]:
-        """Names of the enabled actions, by the state of the job and of the board."""
+        """Names of the actions that are possible in the current state of the job and the board."""
         found = set()
         if self.study.is_running:
             found.add(STOP)
@@ -100,11 +100,11 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self.ports.workspaces.go_to(self.panel_name)
 
     def limit_to(self, entrants: Sequence[str]) -> None:
-        """Limits the arena to the named entrants; without names, all take part."""
+        """Limits the arena to the named entrants. If no names are given, all entrants take part."""
         self._entrants = tuple(entrants)
 
     def run(self, *, is_quick: bool) -> None:
-        """Starts the missing runs and brings the panel to the front; ignored without a store or while a job runs."""
+        """Starts the missing runs and shows the panel. Does nothing if no database is open or a job is running."""
         from subflow_app.features.arena.core.job import ArenaJob
         from subflow_app.features.arena.core.results import entry
         from subflow_app.foundation.jobs.executors import jobs_beside_window
@@ -127,7 +127,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         store = self.ports.database.store
         if self.shown is None or store is None:
             return
-        # A late import: at startup, these modules would be a tenth of all imports, and the panel is rarely open then.
+        # Imported late: these modules would be a tenth of all imports at startup, when the panel is rarely open.
         from subflow_app.features.arena.core.results import entry, known_board
         from subflow_app.features.library.core.shipped import shipped_outcomes
 
@@ -139,7 +139,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Opens a file dialog, then writes the values as CSV, or a plot: the visible or else the delay plot."""
+        """Asks for a path, and writes the values as CSV or a plot: the visible plot or else the delay plot."""
         content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return

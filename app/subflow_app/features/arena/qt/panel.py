@@ -1,6 +1,6 @@
-"""The panel of the arena: the standings in one family or in all, as a table or as a scatter plot.
+"""The panel of the arena: the standings in one family or in all families, as a table or as a scatter plot.
 
-The table has a row per entrant, with its score, its worst tenth and the components of the score.
+The table shows the score of each entrant, the mean of its worst tenth, and the components of the score.
 """
 
 from __future__ import annotations
@@ -115,12 +115,12 @@ _UP = "throughput"
 
 
 class ArenaPanel(QWidget):
-    """Shows the board; :class:`ArenaFeature` reads and runs it."""
+    """Shows the board, which :class:`ArenaFeature` reads from the database."""
 
     choice_changed = Signal()  # the quick or the full form was chosen
 
     def __init__(self, actions: Sequence[QAction], run: QAction, parent: QWidget | None = None) -> None:
-        """An empty board with a button for each action; the empty state offers ``run``."""
+        """Create an empty board with a button for each action. The message for an empty board offers ``run``."""
         super().__init__(parent)
         self.setObjectName("arena")
         self.board: Board | None = None
@@ -219,7 +219,7 @@ class ArenaPanel(QWidget):
         set_widths(self.table, list(zip(titles, texts, strict=False)))
         self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
         self._select(selected)
-        # Position in the list of entrants, so an entrant has the same colour in every family.
+        # Colours follow the list of entrants, so that an entrant has the same colour in every family.
         order = [each.name for each in board.entry.entrants]
         self.delay.show_panel(scatter(self.rows, "queueing", _UP, order))
         self.harm.show_panel(scatter(self.rows, "friendliness", _UP, order))

@@ -90,7 +90,7 @@ def criterion_facts() -> list[tuple[str, str, str]]:
     """Name, section of RFC 9743 and title of each criterion.
 
     Raises:
-        RecipeError: if a criterion is not usable; then the installation is damaged.
+        RecipeError: if a criterion is not usable, which means that the installation is damaged.
     """
     found = []
     for name in criterion_names():
@@ -109,14 +109,14 @@ def load_dossier() -> Dossier:
     """The claims to search and the sections that are not tried.
 
     Raises:
-        RecipeError: with all problems of the file; then the installation is damaged.
+        RecipeError: if the file is invalid because the installation is damaged; the error lists all problems.
     """
     path = resource_path(f"assess/{_DOSSIER}{_SUFFIX}")
     return checked(read_text(path, RecipeError, "a dossier"), path, RecipeError, _read)
 
 
 def shown_name(entrant: Entrant) -> str:
-    """Name of the entrant in data series, usable in a quoted string and different from the reference's name."""
+    """Name of the entrant's data series, safe in a quoted string and different from the name of the reference."""
     name = _NOT_IN_NAMES.sub("-", entrant.name)
     return f"{name} (tried)" if name == _REFERENCE else name
 
@@ -126,12 +126,12 @@ def written_criteria(entrant: Entrant, folder: Path) -> tuple[Recipe, ...]:
 
     Args:
         entrant: controller to assess.
-        folder: created if missing; files of the same names are replaced.
+        folder: folder for the files, created if missing; existing files with the same names are replaced.
 
     Raises:
         ArenaError: if the entrant cannot be assessed.
         ExportError: if a file cannot be written.
-        RecipeError: if a criterion is not usable; then the installation is damaged.
+        RecipeError: if a criterion is not usable, which means that the installation is damaged.
     """
     check_entrant(entrant)
     scenarios = made_folder(folder / _SCENARIOS)

@@ -45,18 +45,18 @@ SIGNS = {Judgement.MET: "✓", Judgement.NOT_MET: "✗", Judgement.NOT_TRIED: NO
 
 
 def marked(told: Judgement) -> str:
-    """The verdict with a sign, which is readable without colours."""
+    """The verdict with a sign, for readers who cannot distinguish colours."""
     return f"{SIGNS[told]} {told.value}"
 
 
 def counts(judgements: Sequence[Judgement]) -> str:
-    """Counts of the verdicts: ``12 met, 3 not met``; ``none`` without verdicts."""
+    """Counts of the verdicts, e.g. ``12 met, 3 not met``; ``none`` for an empty sequence."""
     found = Counter(judgements)
     return ", ".join(f"{found[each]} {each.value}" for each in Judgement if found[each]) or "none"
 
 
 def criteria_table(results: Sequence[Results]) -> TextTable:
-    """A row for each criterion, with the checks that are not met."""
+    """Table with a row for each criterion, which names the checks that are not met."""
     columns: tuple[Column[Results], ...] = (
         Column("Section", lambda each: section(each.recipe)),
         Column("Criterion", lambda each: each.recipe.title),
@@ -67,7 +67,7 @@ def criteria_table(results: Sequence[Results]) -> TextTable:
 
 
 def searches_table(searches: Sequence[BreakJob]) -> TextTable:
-    """A row for each searched claim: its verdict, the numbers of networks, and an example of a failure."""
+    """Table with a row for each searched claim: its verdict, how many networks were tried, and an example."""
     columns: tuple[Column[BreakJob], ...] = (
         Column("Claim", lambda each: each.question.claim.title),
         Column("Source", lambda each: each.question.claim.source or NOTHING),
@@ -80,13 +80,13 @@ def searches_table(searches: Sequence[BreakJob]) -> TextTable:
 
 
 def untried_table(assessment: Assessment) -> TextTable:
-    """The requirements of RFC 9743 that the assessment does not test."""
+    """Table of the requirements of RFC 9743 that the assessment does not test."""
     rows = tuple((each.section, each.title, each.why) for each in assessment.untried)
     return TextTable("Not tried", text_columns("Section", "Subject", "Reason"), rows)
 
 
 def summary_tables(assessment: Assessment, results: Sequence[Results]) -> Iterator[TextTable]:
-    """Criteria, searches, and untested requirements; empty tables are left out."""
+    """The tables of criteria, searches and untested requirements; empty tables are left out."""
     tables = (criteria_table(results), searches_table(assessment.searches), untried_table(assessment))
     return (table for table in tables if table.rows)
 
@@ -241,16 +241,16 @@ def dossier_report(assessment: Assessment, results: Sequence[Results], command: 
 
 
 def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Path, controller: str) -> list[Path]:
-    """Write the dossier; the folder already contains criteria and scenarios.
+    """Write the dossier into a folder that already contains the criteria and scenarios.
 
     Args:
         assessment: assessment to report.
         results: results of the criteria.
         folder: folder of the dossier.
-        controller: controller as the person typed it.
+        controller: controller as the user typed it.
 
     Returns:
-        Files to read first.
+        The files to read first.
 
     Raises:
         ExportError: if a file cannot be written.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 MINUTES = 5.0
-"""Default time of each search."""
+"""Default duration of each search, minutes."""
 QUICK_MINUTES = 0.05
 
 _RUN_S = 0.1  # estimated duration of a run of a criterion
@@ -68,7 +68,7 @@ class Extent:
     Attributes:
         is_quick: whether to use fewer seeds and points, and shorter searches.
         seeds: seeds of each point; None for ten, or five in a quick assessment.
-        minutes: time of each search; 0 for no search; None for five minutes, or seconds in a quick assessment.
+        minutes: duration of each search; 0 for no search; None for five minutes, or 3 s in a quick assessment.
         only: names of criteria and claims; empty for all.
     """
 
@@ -79,14 +79,14 @@ class Extent:
 
     @property
     def search_minutes(self) -> float:
-        """Time of each search in minutes."""
+        """Duration of each search in minutes."""
         if self.minutes is not None:
             return self.minutes
         return QUICK_MINUTES if self.is_quick else MINUTES
 
 
 class Assessment(Series[Job]):
-    """All criteria and searches. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
+    """Runs all criteria and searches. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
 
     Args:
         entrant: controller to assess.
@@ -151,7 +151,7 @@ class Assessment(Series[Job]):
         super().__init__((*self.criteria, *self.searches), entrant.name)
 
     def results(self) -> list[Results]:
-        """The results of the criteria so far.
+        """The current results of the criteria.
 
         Raises:
             StoreError: if the store cannot be read.

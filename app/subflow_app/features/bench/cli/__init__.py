@@ -1,1 +1,1 @@
-"""Commands: `subflow bench` measures the speed of the simulator."""
+"""The command `subflow bench`, which measures the speed of the simulator."""

@@ -1,4 +1,4 @@
-"""``subflow bench``: speed of the simulator on this machine."""
+"""``subflow bench``: measures the speed of the simulator on this machine."""
 
 from __future__ import annotations
 

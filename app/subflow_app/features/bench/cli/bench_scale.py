@@ -1,4 +1,4 @@
-"""``subflow bench --scale``: growth of the simulator's cost with size, as a table, a JSON document and a figure."""
+"""``subflow bench --scale``: how the simulator's cost grows with size, as a table, JSON document and figure."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PANELS = (
 
 
 def measured_scale() -> list[dict[str, Any]]:
-    """Measures all series; returns a document for each series."""
+    """Measures all series, and returns a document for each."""
     from subflow_sim.bench_scale import SERIES
 
     documents = []
@@ -65,7 +65,7 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
 
 
 def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
-    """Draws the figure; the suffix of the file determines its format.
+    """Draws the figure in the format that the suffix of the file selects.
 
     Raises:
         InputError: if the suffix is not a figure format.

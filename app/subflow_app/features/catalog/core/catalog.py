@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 
 def policy_library() -> PolicyLibrary:
-    """The policies by name. Shipped policies take precedence, so their names have the same meaning everywhere."""
+    """The policies by name. Shipped policies take precedence, so their names mean the same policies everywhere."""
     return PolicyLibrary((shipped_policies(), policy_folder()))
 
 
 def catalog_before_library(folder: Path) -> AlgorithmCatalog:
-    """Like `app_catalog`, but policies in a folder take precedence over policies of the same name in the library."""
+    """Like `app_catalog`, but policies in a folder take precedence over library policies with the same name."""
     from subflow_sim.catalog import catalog_with
 
     return catalog_with(PolicyLibrary((folder, *policy_library().folders)))

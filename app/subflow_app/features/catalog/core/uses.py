@@ -1,6 +1,6 @@
-"""Reader of scenarios for the whole program: each call names the use, which limits the replaceable parts.
+"""Reader of scenarios for the whole program. Each call names its use, which limits the parts that may be replaced.
 
-`Use` lists all uses; a test refuses modules that read scenarios without this reader. A use keeps the controller (with
+`Use` lists all uses. A test fails if a module reads scenarios without this reader. A use keeps the controller (with
 policy, options and script), the scheduler and all other keys of each flow, except for the parts in `Use.replaces`.
 """
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Part(Enum):
-    """A part of a flow that a use keeps or replaces; EXTRAS are all keys except for controller and scheduler."""
+    """A part of a flow that a use keeps or replaces. EXTRAS are all keys except for controller and scheduler."""
 
     CONTROLLER = "controller"
     SCHEDULER = "scheduler"
@@ -47,18 +47,18 @@ class Use(Enum):
 
     Attributes:
         label: short name.
-        replaces: parts of flows that the user may replace with this use; all others are kept.
+        replaces: parts of flows that may be replaced in this use; all other parts are kept.
     """
 
     DOCUMENT = ("document", _ANYTHING)
-    """The open scenario; people edit it."""
+    """The open scenario, which the user edits."""
     RUN = ("run", _ANYTHING)
-    """One run; `--set` replaces any value."""
+    """One run, for which `--set` may replace any value."""
     QUEUE = ("queue", _CONTROLLER)
     SWEEP = ("sweep", _ANYTHING)
     """Sweeps on this machine and on a cluster."""
     REPRODUCE = ("reproduce", _ANYTHING)
-    """Experiments, whose recipes set any value."""
+    """Experiments of papers. Their recipes may set any value."""
     RACE = ("race", _CONTROLLER)
     ARENA = ("arena", _ALGORITHMS)
     ASSESS = ("assess", _ALGORITHMS)
@@ -83,7 +83,7 @@ class Use(Enum):
     NOTEBOOK = ("notebook", _NOTHING)
     """Scenario files that `subflow_sim` reads in Python."""
     LAB = ("lab", _ANYTHING)
-    """Labs, whose steps set any value."""
+    """Guided labs. Their steps may set any value."""
     SELF_TEST = ("self-test", _ANYTHING)
 
     def __init__(self, label: str, replaces: frozenset[Part]) -> None:
@@ -101,7 +101,9 @@ def read_scenario(
     tree: dict[str, Any] | None = None,
     algorithms: AlgorithmCatalog | None = None,
 ) -> Scenario:
-    """Read the text of a scenario, which may name shipped policies and those of the user unless `algorithms` is given.
+    """Read the text of a scenario.
+
+    Unless `algorithms` is given, the scenario may name shipped policies and policies of the user.
 
     Args:
         use: purpose of reading.
@@ -110,10 +112,10 @@ def read_scenario(
         overrides: ``KEY=VALUE`` strings.
         folder: folder of the files that the scenario names; None if it names no files.
         tree: tables of the text as returned by `tomllib`; None to parse the text. Overrides change the tables.
-        algorithms: controllers, schedulers and policies that the scenario may name; None for those of the program.
+        algorithms: controllers, schedulers and policies that the scenario may name; None for those of `app_catalog`.
 
     Raises:
-        ScenarioError: with all problems.
+        ScenarioError: if the scenario is invalid; the error lists all problems.
     """
     _check(use)
     return parse_scenario(
@@ -122,10 +124,10 @@ def read_scenario(
 
 
 def scenario_at(use: Use, path: str | Path, overrides: Sequence[str] = ()) -> Scenario:
-    """Read a scenario file, which may name shipped policies and those of the user.
+    """Read a scenario file, which may name shipped policies and policies of the user.
 
     Raises:
-        ScenarioError: with all problems.
+        ScenarioError: if the scenario is invalid; the error lists all problems.
     """
     _check(use)
     return load_scenario(path, overrides=overrides, algorithms=app_catalog())
@@ -140,7 +142,7 @@ def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
         file: name of the scenario in messages.
 
     Raises:
-        ScenarioError: with all problems.
+        ScenarioError: if the scenario is invalid; the error lists all problems.
     """
     from subflow_sim.scenario_reader import read_tree
 
@@ -163,7 +165,7 @@ def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file:
 
     Raises:
         InputError: if a policy has changed since the run.
-        ScenarioError: with all problems.
+        ScenarioError: if the scenario is invalid; the error lists all problems.
     """
     scenario = read_scenario(use, text, file=file)
     for told in (summary or {}).get("flows", ()):
@@ -230,7 +232,7 @@ def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[st
         flows: flows in which parts may be replaced; None for all flows.
 
     Raises:
-        ReplacedError: if a part was replaced that the use must keep; names flow and part.
+        ReplacedError: if a part that the use must keep was replaced; the message names the flow and the part.
     """
     lost = [
         each
@@ -242,7 +244,7 @@ def check_kept(use: Use, before: Scenario, after: Scenario, flows: Collection[st
 
 
 def told_replacements(before: Scenario, after: Scenario) -> list[str]:
-    """Lines on replaced controllers and schedulers that have options, a policy or a script."""
+    """A line for each replaced controller or scheduler with options, a policy or a script of its own."""
     lines = []
     for each in replacements(before, after):
         flow = before.flows[each.flow]
@@ -263,14 +265,14 @@ def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
     algorithm = next((a for a in (*catalog.controllers, *catalog.schedulers) if a.name == choice.name), None)
     if algorithm is None:
         return {}
-    # The other options of `uncoupled` are those of its base; a chosen base is itself an option.
+    # The choice of a base is an option of `uncoupled`. All its other options belong to the base.
     bases = {option.key: option.default for option in algorithm.options if option.key == "base"}
     base = {key: choice.options[key] for key in bases if key in choice.options}
     chosen = {key: value for key, value in base.items() if value != bases[key]}
     usual = choose_policy(algorithm, base, scenario.profile, catalog.policies)
     if usual.policy == choice.policy:
         return chosen | {key: value for key, value in choice.options.items() if usual.options.get(key) != value}
-    # Options that another policy was trained with are not differences.
+    # The options that a different policy was trained with do not count as differences.
     assert choice.policy is not None or choice.options.get("policy") is not None
     trained = usual if choice.policy is None else with_policy(algorithm, base, scenario.profile, choice.policy)
     others = chosen | {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
@@ -312,7 +314,7 @@ def _own_text(choice: Choice, scenario: Scenario) -> str:
 
 
 def choice_text(choice: Choice) -> str:
-    """A controller or scheduler with its options, policy and script, in a line."""
+    """A controller or scheduler with its options, policy and script, on one line."""
     told = option_texts(choice.options)
     told += ["its script"] if choice.script is not None else []
     return f"{choice.name} ({', '.join(told)})" if told else choice.name or "none"

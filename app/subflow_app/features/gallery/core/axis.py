@@ -1,8 +1,8 @@
 """Axis of an experiment: values of one or several keys, listed points, or random draws.
 
-Random draws are equal for all series. Each draw depends only on its number, so a quick run with five draws uses the
-first five draws of a full run. A draw of a link's rate, delay or loss may also change during the
-run, to a new random value at fixed intervals.
+Random draws are the same for all series. Each draw depends only on its number, so a quick run with five draws uses the
+first five draws of a full run. A drawn rate, delay or loss of a link may also take new random values at fixed intervals
+during the run.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _POINT_KEYS = ("label", "at", "set")
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """Random values of a key that changes during a run.
+    """A scenario key that takes new random values during a run.
 
     Attributes:
         key: dotted key of a link's rate, delay or loss.
@@ -65,7 +65,7 @@ class Course:
     seed: int
 
     def steps(self, duration_s: float) -> list[tuple[float, TomlValue]]:
-        """Times, s, and values up to the end of a run, the first at 0; at most `MOST_STEPS` values."""
+        """Pairs of time (s) and value from time 0 to the end of a run; at most `MOST_STEPS` pairs."""
         count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), MOST_STEPS)
         return [
             (step * self.every_s, self.draw.value(uniform(self.seed, step, self.number, self.name)))
@@ -80,7 +80,7 @@ class AxisPoint:
     Attributes:
         label: name in checks and figures.
         number: position in the unit of the axis; None if the point is only a name.
-        values: values of dotted scenario keys; None for no values.
+        values: scenario values by dotted key; None if the point sets no values.
         courses: keys that change during the run.
     """
 
@@ -90,10 +90,10 @@ class AxisPoint:
     courses: tuple[Course, ...] = ()
 
     def changes(self, tree: Mapping[str, Any], duration_s: float) -> dict[str, TomlValue]:
-        """Changes of a scenario at this point: values by dotted key; values that change during the run become events.
+        """Changes to a scenario at this point, by dotted key. Values that change during the run become events.
 
         Args:
-            tree: the parsed scenario file; its events come first in the changed `events`.
+            tree: the parsed scenario file, whose own events precede the added ones in `events`.
             duration_s: duration of the run.
         """
         changed = dict(self.values or {})
@@ -130,7 +130,7 @@ class ExperimentAxis:
         points: points of the axis, in order.
         is_drawn: whether the points are random draws.
         is_log: whether the axis is logarithmic.
-        n_quick: number of points that a quick run uses, from the first; None for all.
+        n_quick: number of points in a quick run, counted from the first; None for all.
     """
 
     label: str = ""
@@ -147,7 +147,7 @@ class ExperimentAxis:
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """Labels of all points, in order; one empty label without an axis."""
+        """Labels of all points, in order; a single empty label for an experiment without an axis."""
         return tuple(point.label for point in self.points)
 
 
@@ -255,7 +255,7 @@ def _drawn(report: Report, table: object) -> tuple[list[AxisPoint], int | None]:
 
 
 def _draw(report: Report, place: Path, name: str, written: object) -> tuple[Independent, float | None]:
-    """The distribution of a draw, and the interval between new values, s; no interval (None) for a constant value.
+    """The distribution of a draw, and the interval between new values, s, or None for a value that never changes.
 
     Raises:
         Noted: if the draw is invalid.

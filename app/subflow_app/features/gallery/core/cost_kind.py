@@ -1,4 +1,4 @@
-"""Experiments of the kind `cost`: CPU time and memory of controllers, side by side on one machine.
+"""Experiments of the kind `cost`: CPU time and memory of controllers, compared on one machine.
 
 kind = "cost"
 
@@ -8,11 +8,12 @@ over = "NewReno"                 # baseline series of the ratios
 The seeds number the repetitions. Each repetition measures every series once, so that a slow period of the machine
 affects all series alike. Ratios compare measurements of the same repetition.
 
-Costs are CPU time and memory of whole simulations in this process. Every measurement is a run in the store, tagged
-`cost`, with a description of its machine. The recorded values of this run include the costs: `cost.cpu_s`,
+Costs are the CPU time and the memory of whole simulations in this process. The store keeps each measurement as a run
+with the tag `cost` and a description of the machine. The recorded values of the run include the costs: `cost.cpu_s`,
 `cost.packets`, `cost.memory_bytes` and `cost.decisions`.
 
-Costs depend on the machine and version, so another machine or version repeats the measurements.
+Costs depend on the machine and on the version of Subflow. If either differs from that of a stored measurement, the
+measurement is repeated.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 
 LEAST_CPU_S = 0.05
-"""Minimum CPU time of all repetitions of a run together, s; enough for clock frequency and caches to settle."""
+"""Minimum total CPU time of the repetitions of a run, s. It lets the clock frequency and the caches settle."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ class Cost:
         packets: data packets delivered.
         memory_bytes: growth of the heap until the end of the run; NaN if the C library does not report it.
         decisions: number of decisions of learning controllers; NaN if the measurement did not count them.
-        network_bytes: size of the parameters of the policies' networks; NaN if the measurement did not count them.
+        network_bytes: size of all parameters of policy networks; NaN if the measurement did not count them.
     """
 
     cpu_s: float
@@ -125,7 +126,7 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
     while True:
         gc.collect()
         before = heap_bytes()
-        # Take no samples during the run: recording costs the same for all series, and would blur their differences.
+        # Take no samples during the run: recording would add the same cost to all series and blur their differences.
         simulation = Simulation(scenario, seed=seed, sample_interval_s=max(1.0, scenario.duration_s))
         started = time.process_time()
         simulation.run_until(scenario.duration_s)
@@ -141,9 +142,10 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
 
 
 def decisions(scenario: Scenario, seed: int) -> int:
-    """Decisions of learning controllers in a run, summed over subflows: steps of agents, otherwise monitor intervals.
+    """Number of decisions that learning controllers take in a run, summed over subflows.
 
-    Controllers that learn online evaluate every interval; a subflow with an agent counts only the agent's steps.
+    For a subflow with an agent, the steps of the agent are counted. For other subflows, the monitor intervals are
+    counted, because controllers that learn online evaluate every interval.
 
     Raises:
         SimError: if the scenario cannot be simulated.
@@ -155,7 +157,7 @@ def decisions(scenario: Scenario, seed: int) -> int:
     intervals: Counter[int] = Counter()
     time_s = 0.0
     while time_s < scenario.duration_s:
-        # Intervals and steps are taken every second, because the core overwrites old ones.
+        # Fetch intervals and steps every simulated second, before the core overwrites them.
         time_s = min(time_s + 1.0, scenario.duration_s)
         simulation.run_until(time_s)
         intervals.update(simulation.take_intervals().owner.tolist())
@@ -166,7 +168,7 @@ def decisions(scenario: Scenario, seed: int) -> int:
 
 
 def network_bytes(scenario: Scenario) -> int:
-    """Size of the parameters of all policy networks of a run; flows with the same policy share one network."""
+    """Size of the parameters of all policy networks of a run, bytes. A policy shared by several flows counts once."""
     files = [flow.controller.policy for flow in scenario.flows.values()]
     contents = {file.content_hash: file.content for file in files if file is not None}
     return sum(map(actor_bytes, contents.values()))
@@ -183,7 +185,7 @@ class _HeapUse(ctypes.Structure):
 
 
 def heap_bytes() -> float:
-    """Heap memory in use by this process, as glibc reports it; NaN with another C library."""
+    """Heap memory in use by this process, bytes, as reported by glibc; NaN for any other C library."""
     try:
         mallinfo2 = ctypes.CDLL(None).mallinfo2
     except (OSError, AttributeError, TypeError):
@@ -200,7 +202,7 @@ FIGURES: Mapping[str, Callable[[Cost], float]] = {
     "decisions_per_second": lambda cost: cost.decisions / cost.simulated_s,
     "network_memory": lambda cost: cost.network_bytes,
 }
-"""Functions that compute measures of a cost, by name of the measure."""
+"""The function that computes each measure from a cost, by the name of the measure."""
 
 
 NAME = "cost"
@@ -271,7 +273,7 @@ class _Case:
 
 @dataclass(slots=True)
 class _Session:
-    """Measurements that one run of a job made."""
+    """Measurements taken by one execution of a job."""
 
     begun: str
     machine: str
@@ -291,7 +293,7 @@ class CostKind:
     needs_scenario = True
 
     def read(self, report: Report, tree: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Check the table [cost]; problems are added to the report."""
+        """Check the table [cost], and add any problems to the report."""
         if "axis" in tree:
             report.add(("axis",), "an experiment of the kind cost has no axis", "left out")
         if NAME not in tree:
@@ -312,9 +314,9 @@ class CostKind:
         return CostJob(recipe, store, is_quick=is_quick, seeds=seeds)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> CostValues | None:
-        """The newest complete session in the store, or else the newest incomplete one; None without measurements.
+        """Values of the latest complete session in the store, or else of the latest incomplete session.
 
-        Measurements of any machine count.
+        Measurements from any machine are considered. None if the store contains no measurements.
         """
         kept = _kept(store)
         if not kept:
@@ -414,7 +416,7 @@ class CostValues:
         return Records(tuple(sorted(self._session.runs)))
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """The measure for each repetition; NaN if it is missing."""
+        """The value of the measure for each repetition; NaN if a measurement is missing."""
         figure = self._recipe.measures[measure].kind.name
         over = str(self._recipe.extra.get(_OVER, ""))
         costs = self._session.costs
@@ -443,7 +445,7 @@ def _figure(name: str, mine: Cost, other: Cost) -> float:
 
 
 def machine_text() -> str:
-    """Machine and version in one line, the label of measurements."""
+    """Machine and version on one line, as a label for measurements."""
     machine = describe_machine()
     version = simulator_version().partition("+")[0]
     return f"{machine['processor']}, {machine['cores']} cores, {machine['system']}, Subflow {version}"
@@ -469,7 +471,7 @@ def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
 
 
 def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: bool) -> _Case:
-    """The case of a series; ``texts`` caches scenario texts with the values common to all series."""
+    """The case of a series. ``texts`` caches, by path, scenario texts with the values that all series share."""
     path = series.scenario
     if path is None:
         raise RecipeError(f"{recipe.name}: {series.name} has no scenario")
@@ -495,7 +497,7 @@ def _kept(store: Store) -> set[int]:
 
 
 def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collection[int]) -> list[_Session]:
-    """Measurements among ``kept`` of these cases, grouped by session, the oldest session first."""
+    """Measurements of these cases, grouped by session from the oldest to the latest; only runs in ``kept`` count."""
     keys = {case.key: case.name for case in cases}
     columns = {
         key: store.values(key)

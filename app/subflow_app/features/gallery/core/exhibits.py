@@ -1,4 +1,4 @@
-"""Content of the gallery for an experiment: its recipe, and its stored results with verdicts and figure."""
+"""Everything that the gallery shows of an experiment: its recipe, stored results, verdicts and figure."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class Exhibit:
 
     Attributes:
         name: name of the recipe.
-        recipe: recipe of the experiment; None if it cannot be read, for the reason in `problem`.
+        recipe: recipe of the experiment; None if it cannot be read, in which case `problem` gives the reason.
         results: results of the experiment; None before the first run.
         verdicts: verdicts of the results.
         figure: figure of the results; None without values to draw.
-        problem: error that prevents showing the experiment; empty without an error.
+        problem: error that prevents showing the experiment; may be empty.
         counts: number of checks by settlement.
-        finished: number of existing runs.
+        finished: number of runs that exist.
         wanted: number of runs of the whole experiment.
         missing: reasons for missing values, one per line.
         is_shipped: whether the results come from the shipped library.
@@ -87,16 +87,16 @@ def announce_exhibit(name: str) -> Exhibit:
 def read_exhibit(
     store: Store | None, name: str, *, recipe: Recipe | None = None, library: Store | None = None
 ) -> Exhibit:
-    """Read an experiment with its stored results: complete before interrupted, and full before quick.
+    """Read an experiment with its best stored results.
 
-    Without results in the store, the exhibit contains those of the library. The text of an expected error becomes
-    `Exhibit.problem`.
+    Complete results take precedence over interrupted ones, and full runs over quick runs. If the store contains no
+    results, the exhibit shows the results from the library. The text of an expected error becomes `Exhibit.problem`.
 
     Args:
-        store: the database; None without a database.
+        store: the database; None if no database is open.
         name: name or file of the recipe.
-        recipe: recipe of the experiment; None to read it.
-        library: the shipped results; None without a library.
+        recipe: recipe of the experiment; None to read it by its name.
+        library: the shipped results; None if they are not available.
     """
     is_shipped = False
     try:
@@ -128,14 +128,14 @@ def read_exhibit(
 
 
 def best_results(store: Store, recipe: Recipe) -> Results | None:
-    """The best results in the store: complete before interrupted, and full before quick; None without results."""
+    """The best results in the store, or None. Complete results precede interrupted ones, and full runs quick runs."""
     found = [stored_results(recipe, store, is_quick=is_quick) for is_quick in (False, True)]
     known = [results for results in found if results.is_there]
     return next((results for results in known if is_complete(results)), known[0] if known else None)
 
 
 def _shipped_results(library: Store, recipe: Recipe) -> Results | None:
-    """The quick results in the library, which has only quick results; None if they are missing."""
+    """The results in the library, which contains only quick runs; None if they are missing."""
     results = stored_results(recipe, library, is_quick=True)
     return results if results.is_there else None
 

@@ -1,4 +1,4 @@
-"""Figure of an experiment in the form of the paper: our results beside the values that the paper prints.
+"""Figure of an experiment in the form of the paper's figure, with our results next to the published values.
 
 A controller has the same colour in all figures of all papers.
 """
@@ -58,7 +58,7 @@ _MOST_SHADES = 7
 
 
 def series_colours(recipe: Recipe) -> dict[str, ColourKey]:
-    """A colour for each series of a recipe, all different."""
+    """A different colour for each series of a recipe."""
     found: dict[str, ColourKey] = {}
     # The proposal of the paper comes first, so that it always gets its colour.
     for series in sorted(recipe.series.values(), key=lambda each: not each.is_ours):
@@ -83,7 +83,7 @@ def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey
     used = set(taken.values())
     if wanted is None:
         hues = {key.hue for key in used}
-        # Blue comes first, and vermillion stays reserved for the proposal of the paper.
+        # Blue comes first; vermillion is reserved for the proposal of the paper.
         wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
     shades = [(wanted.shade + step) % _MOST_SHADES for step in range(_MOST_SHADES)]
     # Plain and light yellow are invisible on white.
@@ -93,11 +93,11 @@ def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey
 
 
 FIGURE_STYLE = replace(DEFAULT_STYLE, width_mm=168.0, plot_height_mm=62.0, has_markers=True)
-"""As wide as the text on a page of a report."""
+"""Style of experiment figures, which are as wide as the text of a report."""
 
 
 def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, ground: Ground = PAPER) -> FigurePlan:
-    """The figure of these results; a note names series without measurements, and points that were not run are omitted.
+    """The figure of these results. A note names series without measurements; points that were not run are omitted.
 
     Raises:
         StoreError: if traces cannot be read.
@@ -110,7 +110,7 @@ def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, gro
 
 
 def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:
-    """The panels without repeated notes: a note that several panels share remains only below the last of them."""
+    """Remove repeated notes: of several panels with the same note, only the last one keeps the note."""
     later = [{other.note for other in panels[place + 1 :]} for place in range(len(panels))]
     return tuple(
         replace(panel, note="") if panel.note in notes else panel for panel, notes in zip(panels, later, strict=True)
@@ -118,7 +118,7 @@ def _told_once(panels: Sequence[Panel]) -> tuple[Panel, ...]:
 
 
 def shown_value(measure: Measure, value: float) -> float:
-    """An SI value in the unit in which the measure is shown."""
+    """Convert an SI value to the unit in which the measure is shown."""
     return value / UNITS.get(measure.unit, 1.0)
 
 
@@ -129,12 +129,12 @@ def measure_text(measure: Measure) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PublishedValue:
-    """A number of the paper that is comparable with our value.
+    """A number from the paper that can be compared with our value.
 
     Attributes:
         published: the entry of the recipe.
         value: the value, SI; NaN if our baseline is unknown.
-        is_implied: whether it was computed from an improvement and our baseline.
+        is_implied: whether the value was computed from a published improvement and our baseline.
     """
 
     published: Published
@@ -143,7 +143,7 @@ class PublishedValue:
 
 
 def published_values(results: Results) -> list[PublishedValue]:
-    """All numbers of the paper that are comparable with ours; improvements are applied to our value of the baseline."""
+    """All numbers from the paper that can be compared with ours. Improvements are applied to our baseline."""
     found = []
     for each in results.recipe.published:
         if each.value is not None:
@@ -155,7 +155,7 @@ def published_values(results: Results) -> list[PublishedValue]:
 
 
 def cell_of(results: Results, measure: str, series: str, point: str) -> Estimate:
-    """Our estimate over the seeds, SI; with an axis and an empty `point`, over the means of all points."""
+    """Our estimate over the seeds, SI; for an axis and an empty `point`, the estimate over the means of all points."""
     if point or point in results.points:
         return results.cell(measure, series, point)
     return Estimate.of(results.cell(measure, series, label).mean for label in results.points)
@@ -203,7 +203,7 @@ class _Drawing:
         return cell_of(self._results, measure, series, label)
 
     def _of_measure(self, measure: Measure) -> Panel:
-        """A panel of one measure over the points."""
+        """A panel of one measure at all points."""
         labels, axis = self._labels, self._recipe.axis
         series = []
         for each in self._series:
@@ -323,7 +323,7 @@ class _Drawing:
             return key
         if len(self._series) > 1:
             return ColourKey(key.hue, key.shade + number)
-        # Other panels show the same measures of other series, so colours distinguish measures here.
+        # The panel shows only one series, so the colours distinguish the measures.
         return ColourKey(number % (len(HUES) - 1), 0)
 
     def _over(self, series: Series, places: Sequence[tuple[Measure, str]]) -> PanelSeries:
@@ -369,7 +369,7 @@ class _Drawing:
 
 
 def shown_values(measure: Measure, values: FloatArray) -> FloatArray:
-    """SI values in the unit in which the measure is shown."""
+    """Convert SI values to the unit in which the measure is shown."""
     return np.asarray(values, dtype=np.float64) / UNITS.get(measure.unit, 1.0)
 
 
@@ -377,7 +377,7 @@ def _capacity(results: Results, links: str, series: str, point: str, seed: int) 
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values = results.values
-    # Only runs have links.
+    # Only simulation runs have links.
     return values.capacity(links, series, point, seed) if isinstance(values, RunValues) else None
 
 

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 class Values(Protocol):
-    """Measured values of an experiment, read from the store; all methods are safe to call from any thread."""
+    """Measured values of an experiment, read from the store. All methods may be called from any thread."""
 
     @property
     def note(self) -> str:
-        """Condition that affects the values besides the recipe, e.g. the machine of a measurement; may be empty."""
+        """A condition outside the recipe that affects the values, e.g. the machine of a measurement; may be empty."""
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
-        """A value for each seed, in the order of the seeds; NaN if it is missing."""
+        """One value per seed, in the order of the seeds; NaN for missing values."""
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times (or steps) and values; None without a trace."""
+        """Times (or steps) and values of a run; None if the trace is missing."""
 
     def problem(self, series: str, point: str) -> str:
         """Reason for missing values; empty if all exist."""
@@ -46,7 +46,7 @@ class Kind(Protocol):
 
     @property
     def measures(self) -> Mapping[str, MeasureKind]:
-        """Kinds of measure by name; a measure in a recipe selects one with its key `of`."""
+        """Kinds of measure by name; a measure in a recipe names its kind with the key `of`."""
 
     @property
     def tables(self) -> Sequence[str]:
@@ -77,7 +77,7 @@ class Kind(Protocol):
             store: store for the results.
             is_quick: whether to apply `[quick]`.
             seeds: seeds of each point.
-            executor: makes the executor of runs, which all experiments of a reproduction share.
+            executor: creates the executor that all experiments of a reproduction share for their runs.
         """
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:

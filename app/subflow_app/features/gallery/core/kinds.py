@@ -26,4 +26,4 @@ def _cost() -> Kind:
 
 
 KINDS: Mapping[str, Callable[[], Kind]] = {"runs": _runs, "training": _training, "cost": _cost}
-"""Functions that import and make each kind, by name."""
+"""The function that imports and creates each kind, by the name of the kind."""

@@ -1,4 +1,4 @@
-"""Measures of simulation runs, which the key `of` of a recipe selects by name.
+"""Measures of simulation runs. A recipe selects a measure by its name, with the key `of`.
 
 Each measure is a function of a finished run and of the options in the recipe. Values from the summary cover the time
 after the warm-up; with `since`, `until` or `over_time`, they are computed from the time series. Flows are selected by
@@ -6,7 +6,7 @@ patterns ("download*", "mptcp, tcp*"), and links by name (forward direction) or 
 
 Measures of monitor intervals are rate, utility and reward as functions of the number of the interval. Controllers with
 monitor intervals hold one rate for about a round trip, and evaluate it afterwards. Figures 6 to 8 of DDPG-MPCC show the
-first hundred intervals, regardless of their time.
+first hundred intervals, regardless of when they occur.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LAST = Param("last", Dimension.COUNT, "Number of the last one.", default=100, mi
 
 
 def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]:
-    """A function for the mean of a column over the intervals `first` to `last`, each averaged over the subflows.
+    """Return a function that averages a column over the intervals `first` to `last` and over the subflows.
 
     Args:
         column: "rate", "utility" or "reward".
@@ -50,7 +50,7 @@ def interval_value(column: str) -> Callable[[RunData, Mapping[str, Any]], float]
 
 
 def interval_course(column: str) -> Callable[[RunData, Mapping[str, Any]], tuple[Samples, Samples]]:
-    """A function for the numbers of the intervals, and the mean of a column over the subflows at each number."""
+    """Return a function that computes the interval numbers and, for each, the mean of a column over the subflows."""
 
     def course(run: RunData, options: Mapping[str, Any]) -> tuple[Samples, Samples]:
         return _course(run, options, column)
@@ -80,9 +80,9 @@ _UNITS = {"rate": "_bps", "utility": ""}
 
 
 def largest_utility(run: RunData) -> float:
-    """The largest utility of an interval in all runs of the experiment, by which rewards are normalised; NaN if none.
+    """The largest utility of any interval in all runs of the experiment; NaN if no utility is known.
 
-    All series share this scale: normalised by its own maximum, even a poor controller would reach 1.
+    It normalises the rewards of all series. Normalised by its own maximum, even a poor controller would reach 1.
     """
     found = [
         float(np.nanmax(values))
@@ -94,7 +94,7 @@ def largest_utility(run: RunData) -> float:
 
 
 def _by_subflow(run: RunData, flows: str | None, column: str) -> list[Samples]:
-    """A column of the intervals of each subflow, in the order of intervals."""
+    """Values of a column for each subflow, in the order of the intervals."""
     table: EventTable = run.store.intervals(run.run_id)
     owners = table.names["owner"]
     wanted = [owner for name in run.flows(flows) for owner in run.subflows(name, None) if owner in owners]
@@ -122,7 +122,7 @@ def _reduce(default: str, help: str = "Of several flows or links.") -> Param:
 
 
 def _reduce_as(name: str) -> Param:
-    """Option `reduce`; by default, several flows are combined as the shared measure of this name defines."""
+    """The option `reduce`, which by default combines several flows in the same way as the shared measure `name`."""
     combine = SHARED[name].combine
     assert combine is not None
     default = measuring.DEFAULT_REDUCE[combine.how]
@@ -141,9 +141,9 @@ class RunMeasure(MeasureKind):
     """A measure of simulation runs.
 
     Attributes:
-        value: function for the value of a run, SI; NaN without a value.
-        course: function for the time series: values at `RunData.times_s`, or a pair of x and values; None for a measure
-            without a time series.
+        value: function that computes the value of a run, SI; NaN if the value is unknown.
+        course: function that computes the time series, as values at `RunData.times_s` or as a pair of x and values;
+            None for a measure without a time series.
     """
 
     value: Callable[[RunData, Options], float] = lambda run, options: math.nan

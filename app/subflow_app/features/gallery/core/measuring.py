@@ -1,4 +1,4 @@
-"""Computes measures from finished runs; `measures` lists the measures with their options."""
+"""Computation of measures from finished runs. The module `measures` lists the measures and their options."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DEFAULT_REDUCE: Mapping[str, str] = {"sum": "sum", "mean": "mean", "ratio": "all
 
 
 def reduced(values: Sequence[float], how: str) -> float:
-    """Reduce several values to one number; NaN without values, or if one is unknown."""
+    """Reduce several values to one number; NaN if the sequence is empty or a value is unknown."""
     if not values or any(math.isnan(value) for value in values):
         return math.nan
     match how:
@@ -35,7 +35,7 @@ def reduced(values: Sequence[float], how: str) -> float:
 
 
 def over_time(values: Samples, window: NDArray[np.bool_], how: str | None) -> float:
-    """Reduce a time series within a window to one number; NaN without known samples."""
+    """Reduce a time series within a window to one number; NaN if all samples in the window are unknown."""
     known = values[window[: len(values)]]
     known = known[~np.isnan(known)]
     if not len(known):
@@ -87,12 +87,12 @@ def rates(run: RunData, options: Options, column: str) -> list[Samples]:
 
 
 def factor(run: RunData, flow: str, options: Options) -> float:
-    """Factor from payload to the counted bits: bits on the wire if the option `wire` is set, otherwise 1."""
+    """Factor that converts payload to bits on the wire if the option `wire` is set, otherwise 1."""
     return run.wire_factor(flow) if options.get("wire") else 1.0
 
 
 def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
-    """A function for the time series of a rate, combined over the flows."""
+    """Return a function that computes the time series of a rate, combined over the flows."""
 
     def course(run: RunData, options: Options) -> Samples:
         return combined(rates(run, options, column), options["reduce"], len(run.times_s))
@@ -101,7 +101,7 @@ def rate_course(column: str) -> Callable[[RunData, Options], Samples]:
 
 
 def rate(column: str) -> Callable[[RunData, Options], float]:
-    """A function for a rate, reduced over the flows, bit/s."""
+    """Return a function that computes a rate, reduced over the flows, bit/s."""
 
     def value(run: RunData, options: Options) -> float:
         if is_timed(options):
@@ -119,7 +119,7 @@ def rate(column: str) -> Callable[[RunData, Options], float]:
 
 
 def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
-    """Rate of a flow, bit/s; the throughput is summed over subflows, because summaries list it only for subflows."""
+    """Rate of a flow, bit/s. Summaries list the throughput only for subflows, so it is summed over the subflows."""
     subflow = options.get("subflow")
     if subflow is None and column == "goodput_bps":
         return run.figure(f"flows.{flow}.goodput_bps")
@@ -127,14 +127,14 @@ def flow_rate(run: RunData, flow: str, column: str, options: Options) -> float:
 
 
 def active_goodput(run: RunData, options: Options) -> float:
-    """Goodput of the flows over the active time of each, bit/s."""
+    """Goodput of each flow over its active time, reduced over the flows, bit/s."""
     flows = run.flows(options.get("flows"))
     values = [run.figure(f"flows.{name}.active_goodput_bps") * factor(run, name, options) for name in flows]
     return reduced(values, options["reduce"])
 
 
 def capacity_share(run: RunData, options: Options) -> float:
-    """Total rate of the flows on the wire over the capacity of the links."""
+    """Total rate of the flows on the wire, as a fraction of the capacity of the links."""
     column = "goodput_bps" if options["of_goodput"] else "throughput_bps"
     carried = rate(column)(run, {**options, "reduce": "sum", "wire": True})
     return carried / mean_capacity(run, options)
@@ -157,16 +157,17 @@ def capacity_course(run: RunData, links: str) -> Samples:
 
 
 def share_ratio(run: RunData, options: Options) -> float:
-    """Mean goodput of the flows over the mean goodput of other flows."""
+    """Mean goodput of the flows, divided by the mean goodput of the flows in the option `over`."""
     mine = rate("goodput_bps")(run, {**options, "reduce": "mean"})
     others = rate("goodput_bps")(run, {**options, "flows": options["over"], "subflow": None, "reduce": "mean"})
     return mine / others if others else math.nan
 
 
 def jain(run: RunData, options: Options) -> float:
-    """Jain's index of the goodputs while active; with time options, over the active time within the window.
+    """Jain's index of the goodputs that the flows reach while they are active.
 
-    Results shipped with older versions lack the goodput while active; their index uses the goodput.
+    With time options, only the active time within the window counts. Results from older versions do not contain the
+    goodput while active, so their index uses the plain goodput.
     """
     index = NAMED["jain"]
     flows = [run.part(name, (index.source, "active_s", "goodput_bps")) for name in run.flows(options.get("flows"))]
@@ -211,7 +212,7 @@ def rtt(run: RunData, options: Options) -> float:
     values = [over_time(each, window, options.get("over_time")) for each in rtts(run, options)]
     if options["reduce"] != "packets" or any(map(math.isnan, values)):
         return reduced(values, options["reduce"])
-    # In a window, the throughput of a flow replaces its number of acknowledged packets as weight.
+    # In a window, each flow is weighted by its throughput instead of its number of acknowledged packets.
     carried = [over_time(each, window, None) for each in rates(run, {**options, "wire": False}, "throughput_bps")]
     weighted = NAMED["rtt"].of_parts(
         [{"mean_rtt_s": value, "packets_acked": weight} for value, weight in zip(values, carried, strict=True)]
@@ -247,7 +248,7 @@ def queueing_delay(run: RunData, options: Options) -> float:
 
 
 def flow_figure(name: str) -> Callable[[RunData, Options], float]:
-    """A function for a shared measure, combined over flows as the measure or the recipe defines.
+    """Return a function that computes a shared measure, combined over flows as the measure or the recipe defines.
 
     Args:
         name: key of the measure in `vocabulary.measures.NAMED`.
@@ -276,10 +277,10 @@ def makespan(run: RunData, options: Options) -> float:
 
 
 def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, Options], float]:
-    """A function for a number of full packets of the flows, computed from goodput and loss.
+    """Return a function that counts full packets of the flows, computed from goodput and loss.
 
     Args:
-        count: function of the numbers of acknowledged and lost packets.
+        count: computes the result from the numbers of acknowledged and lost packets.
     """
 
     def value(run: RunData, options: Options) -> float:
@@ -297,7 +298,7 @@ def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, O
 
 
 def cwnds(run: RunData, options: Options, column: str = "cwnd_pkts") -> list[Samples]:
-    """Time series of a column for each flow, packets; by default of the congestion window."""
+    """Time series of a column for each flow, packets; by default, of the congestion window."""
     return [run.flow_samples(name, column, options.get("subflow")) for name in run.flows(options.get("flows"))]
 
 
@@ -336,7 +337,7 @@ def inflight(run: RunData, options: Options) -> float:
 
 
 def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]:
-    """A function for a measure of links, from the summary or from samples."""
+    """Return a function that computes a measure of links, from the summary or, with time options, from samples."""
 
     def value(run: RunData, options: Options) -> float:
         owners = run.links(options["links"])
@@ -352,7 +353,7 @@ def link_figure(figure: str, column: str) -> Callable[[RunData, Options], float]
 
 
 def link_course(column: str) -> Callable[[RunData, Options], Samples]:
-    """A function for the time series of a column, combined over links."""
+    """Return a function that computes the time series of a column, combined over links."""
 
     def course(run: RunData, options: Options) -> Samples:
         owners = run.links(options["links"])
@@ -418,7 +419,7 @@ def convergence_time(run: RunData, options: Options) -> float:
 
 
 def time_to_reach(run: RunData, options: Options) -> float:
-    """Time until the throughput reaches a share of the links' rate, s; otherwise the whole observed time."""
+    """Time until the throughput reaches a share of the links' rate, s; the whole observed time if it never does."""
     times = run.times_s
     if not len(times):
         return math.nan
@@ -430,13 +431,13 @@ def time_to_reach(run: RunData, options: Options) -> float:
         smooth = trailing_mean(np.where(inside, values, math.nan), steps(run, options["window"]))
         reached = np.flatnonzero(inside & (smooth >= wanted))
         until_s = min(run.scenario.duration_s, options.get("until") or math.inf)
-        # A throughput that never reaches the level counts with the observed time, not as missing.
+        # If the throughput never reaches the level, the observed time counts, rather than a missing value.
         found.append((times[reached[0]] if len(reached) else until_s) - options["since"])
     return reduced(found, options["reduce"])
 
 
 def share_above(run: RunData, options: Options) -> float:
-    """Share of windows in which the throughput exceeds that of another series."""
+    """Share of windows in which the throughput exceeds the throughput of the series `over_series`."""
     other = run.siblings.other(options["over_series"])
     if other is None:
         return math.nan

@@ -1,6 +1,6 @@
-"""Plans of a recipe's runs as sweeps: one for each scenario, with a point for each series and point of the axis.
+"""Plans the runs of a recipe as sweeps: one sweep for each scenario, with a point for each series and axis point.
 
-Because these plans are ordinary sweeps, stored runs are reused and interrupted experiments can resume. Experiments also
+Because the plans are ordinary sweeps, stored runs are reused and interrupted experiments can resume. Experiments also
 appear in lists and exports of sweeps.
 """
 
@@ -34,7 +34,7 @@ class Part:
 
     Attributes:
         plan: the plan.
-        places: series and point of each point of the plan, in order.
+        places: series and axis point for each point of the plan, in order.
     """
 
     plan: SweepPlan
@@ -69,7 +69,7 @@ def plan_experiment(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int], is_
         is_checked: whether to read the scenario of every point, and omit points whose agent is missing.
 
     Raises:
-        RecipeError: if a scenario or a point cannot run for another reason.
+        RecipeError: if a scenario or a point cannot run for any reason other than a missing agent.
     """
     fixed = {**recipe.values, **(recipe.quick.values if is_quick else {})}
     by_scenario: dict[Path, list[Series]] = {}

@@ -8,9 +8,9 @@ figure = "3a, 3b"                       # figure or table of the paper
 title = "Goodput against the size of the document"
 claim = "What the paper reports, with its numbers."
 rulings = ["A1", "A3"]                  # readings of points that the paper leaves open; ids of rulings.toml
-disagrees = "Where our results differ from the paper, and why as far as known."
+disagrees = "Where our results differ from the paper, and why, as far as known."
 kind = "runs"                           # runs (default), training or cost; see `kinds`
-scenario = "drlcc-sc1"                  # a shipped one, or a file beside the recipe
+scenario = "drlcc-sc1"                  # a shipped scenario, or a file next to the recipe
 seeds = "1..5"
 expected = "3min"                       # duration of a full run on two cores
 traces = false                          # true: keep time series, for panels of form trace and measures over time
@@ -35,7 +35,7 @@ values = ["2MB", "4MB", "8MB"]
 
 [series.DRL-CC]                         # curves or groups of bars, in the order of the file
 ours = true                             # true for the proposal of the paper
-scenario = "drlcc-sc1"                  # default: that of the recipe
+scenario = "drlcc-sc1"                  # default: the scenario of the recipe
 set = { "flows.download.controller" = "drl-cc" }
 [series.DRL-CC.at."8MB"]                # changes only for this series at this point
 "flows.download.controller.epoch_time" = "1s"
@@ -63,7 +63,7 @@ why = "15 % of the ratio (A3)"
 [checks.cause]                          # cause of a failure, if known
 kind = "reading"                        # kernel, reading, agent, contradiction or noise; see `CauseKind`
 says = "The document may have been larger."
-variants = ["16 MB"]                    # variants that test it: the check must hold in one
+variants = ["16 MB"]                    # variants that test the cause: the check must hold in one of them
 holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # only for contradiction and noise: condition in place of the check
 
 [variants."16 MB"]                      # modified form of the experiment: its keys replace those of the recipe
@@ -72,7 +72,7 @@ seeds = "1..10"                         # also set, scenario, axis, measures, se
 [variants."16 MB".series.LIA.set]
 "flows.download.size" = "16MB"
 
-The ambiguity register, `rulings.toml`, lists readings of points that the papers leave open. Each kind of measure
+The ambiguity register, `rulings.toml`, lists our readings of points that the papers leave open. Each kind of measure
 declares its meaning, its unit, and the options that a recipe may give.
 """
 
@@ -99,12 +99,12 @@ if TYPE_CHECKING:
 
 
 RULINGS_FILE = "rulings.toml"
-"""File with the register of rulings, in the folder of the recipes; recipes refer to its ids."""
+"""Name of the file with the register of rulings, in the folder of the recipes. Recipes refer to rulings by id."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A reading of a point that a paper leaves open.
+    """Our reading of a point that a paper leaves open.
 
     Attributes:
         id: identifier in recipes, such as "A1".
@@ -128,7 +128,7 @@ def experiments_folder() -> Path:
 
 @cache
 def rulings() -> Mapping[str, Ruling]:
-    """The ambiguity register by id, in order.
+    """The rulings of the ambiguity register by id, in the order of the file.
 
     Raises:
         ResourceError: if the file is missing.
@@ -139,7 +139,7 @@ def rulings() -> Mapping[str, Ruling]:
 
 @dataclass(frozen=True, slots=True)
 class MeasureKind:
-    """A kind of measure, which the key `of` of a recipe selects.
+    """A kind of measure. A measure of a recipe selects its kind with the key `of`.
 
     Attributes:
         name: name in recipes.
@@ -183,7 +183,7 @@ class Measure:
 
     @property
     def is_signed(self) -> bool:
-        """True for utilities and returns; rates, times, sizes, counts and ratios are not negative."""
+        """True if values may be negative: only utilities and returns, not rates, times, sizes, counts or ratios."""
         return self.kind.name in ("utility", "return")
 
     @property
@@ -203,7 +203,7 @@ PAPERS: Mapping[str, str] = {
     "dql-mptcp": "DQL-MPTCP",
     "rl-explore": "RL-explore",
 }
-"""Names of the papers by id, in the order of displayed lists."""
+"""Names of the papers by id, in the order in which lists show them."""
 
 SOURCES: Mapping[str, str] = {**PAPERS, "rfc9743": "RFC 9743"}
 """Sources of experiments: the papers, and the criteria of BCP 133 that `subflow assess` runs."""
@@ -218,7 +218,7 @@ class Series:
     Attributes:
         name: name in checks and legends.
         scenario: path of the scenario file; None if the series needs no scenario.
-        values: values of dotted scenario keys.
+        values: scenario values by dotted key.
         at: further values at individual points, by label of the point.
         is_ours: whether the series shows the proposal of the paper.
         extra: keys that belong to the kind of the recipe.
@@ -246,7 +246,7 @@ class Panel:
         x: measure on the x axis of a scatter.
         window_s: smoothing window of traces, s; 0 without smoothing.
         is_running_mean: whether a trace shows the mean up to each time.
-        capacity: links whose total rate is drawn as an area behind traces, separated by commas.
+        capacity: names of links, separated by commas, whose total rate is drawn as an area behind traces.
         is_log: whether the y axis is logarithmic.
     """
 
@@ -274,7 +274,7 @@ class Published:
         value: value, SI; None for an improvement.
         over: name of the baseline series of an improvement; empty for a value.
         improvement: (new - old) / old; None for a value.
-        note: place in the paper, or method of reading; may be empty.
+        note: place in the paper, or how the number was read from it; may be empty.
     """
 
     measure: str
@@ -287,22 +287,22 @@ class Published:
 
 
 class CauseKind(StrEnum):
-    """Causes of checks that fail here."""
+    """Kinds of causes for which a check fails in our results."""
 
     KERNEL = translatable("kernel of the time")
     """The kernel or simulator of the paper behaved differently."""
     READING = translatable("reading")
-    """The paper leaves a point open, and another reading changes the result."""
+    """The paper leaves a point open, and a different reading changes the result."""
     AGENT = translatable("agent")
-    """Another policy or another training gives another result."""
+    """A different policy or training gives a different result."""
     CONTRADICTION = translatable("contradiction")
     """The paper contradicts itself or the capacity of the links."""
     NOISE = translatable("noise")
-    """The difference is a tie, or needs more runs."""
+    """The compared values tie, or a difference would need more runs to show."""
 
     @property
     def has_own_claim(self) -> bool:
-        """True if a claim other than the check may show the cause."""
+        """True if the cause may be shown by a claim of its own instead of the check."""
         return self in (CauseKind.CONTRADICTION, CauseKind.NOISE)
 
 
@@ -314,7 +314,7 @@ class Cause:
         kind: kind of the cause.
         says: description of the cause.
         variants: names of the variants that test the claim; empty if the results of the experiment test it.
-        claim: claim that shows the cause: the check's claim, or another one for contradictions and noise.
+        claim: claim that shows the cause; only contradictions and noise may have a claim other than the check's.
     """
 
     kind: CauseKind
@@ -328,7 +328,7 @@ class Variant:
     """A modified form of the experiment.
 
     Attributes:
-        name: name in causes.
+        name: name by which causes refer to the variant.
         says: description of the modification.
         recipe: the modified recipe, without checks.
     """
@@ -363,9 +363,9 @@ class Quick:
 
     Attributes:
         seeds: seeds of the quick run; None for the seeds of the recipe.
-        points: labels of points; empty for the axis's default.
-        series: names of series; empty for all.
-        values: values of dotted scenario keys.
+        points: labels of the points; empty for the default of the axis.
+        series: names of the series; empty for all.
+        values: scenario values by dotted key.
         expected_s: expected duration on two cores, s; None if not given.
         extra: keys that belong to the kind of the recipe.
     """
@@ -380,14 +380,14 @@ class Quick:
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """An experiment, read and checked; only `planning` checks that its points can run.
+    """An experiment, read from its file and checked. Only `planning` checks that its points can run.
 
     Attributes:
         name: name of the file without suffix: "drl-cc-sc1".
         path: path of the file.
         paper: id of the source, a key of SOURCES.
         figure: figure or table of the paper.
-        title: title in one line.
+        title: title on one line.
         claim: result that the paper reports.
         prose: text of the comment at the top of the file; may be empty.
         rulings: ids of the rulings that the experiment follows.
@@ -397,7 +397,7 @@ class Recipe:
         expected_s: expected duration of a full run on two cores, s; None if not given.
         keeps_traces: whether runs keep time series.
         sample_interval_s: sampling interval of time series, s.
-        values: values of dotted scenario keys for all runs.
+        values: scenario values for all runs, by dotted key.
         quick: changes of a quick run.
         axis: x axis of the figure.
         series: series by name, in the order of the file.
@@ -435,7 +435,7 @@ class Recipe:
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     def variant_seeds(self, name: str, seeds: Sequence[int], *, is_quick: bool) -> Sequence[int]:
-        """Seeds of a variant: those in its tables, or otherwise the seeds used for the experiment."""
+        """Seeds of a variant: its own seeds if its tables set any, otherwise the seeds used for the experiment."""
         own = self.variants[name].recipe.seeds_of(is_quick=is_quick)
         return seeds if list(own) == list(self.seeds_of(is_quick=is_quick)) else own
 

@@ -110,10 +110,10 @@ _VARIED = ("scenario", "seeds", "set", "quick", "axis", "series", "measures")
 
 
 def read_recipe(path: Path, text: str) -> Recipe:
-    """A recipe from the text of its file.
+    """Read a recipe from the text of its file.
 
     Raises:
-        RecipeError: if the recipe is invalid; contains all problems of the file.
+        RecipeError: if the recipe is invalid; the error lists all problems of the file.
     """
     return checked(text, path, RecipeError, lambda tree, report: _Reader(path, text, tree, report).recipe())
 
@@ -468,7 +468,7 @@ class _Reader:
 
 
 class _VariantReport(Report):
-    """Report on a variant that adds its problems to the report on the recipe, at the place of the variant.
+    """Report on a variant, which passes its problems on to the report on the recipe, at the place of the variant.
 
     Args:
         file: path of the recipe.
@@ -496,12 +496,12 @@ def _keys(table: object) -> list[str]:
 def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
     """Merge two trees; scenario values in a table `set` or `at` are replaced as a whole.
 
-    Merging these values could, for example, mix the options of two controllers.
+    Merging such a table key by key could, for example, mix the options of two controllers.
 
     Args:
-        tree: the lower tree.
+        tree: the tree to overlay.
         over: the tree that takes precedence.
-        levels: number of table levels above the keys of a set; None outside sets.
+        levels: number of tables to descend until the keys of a `set` are reached; None outside `set` and `at`.
     """
     merged = dict(tree)
     for key, value in over.items():
@@ -525,17 +525,22 @@ def load_recipe(name_or_path: str) -> Recipe:
     """Read a recipe file, or a shipped recipe by name.
 
     Raises:
-        InputError: if the file or name does not exist; `RecipeError` with all problems of the file.
+        InputError: if the file or name does not exist.
+        RecipeError: if the recipe is invalid; the error lists all problems of the file.
     """
     path = _find(name_or_path)
     return read_recipe(path, read_text(path, RecipeError, "a recipe"))
 
 
 def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
-    """Recipes by ids, ids of papers, files or "all"; each recipe once, in the order of the names.
+    """The recipes that the names select, each once, in the order of the names.
+
+    Args:
+        names: names of recipes or papers, paths of files, or "all"; empty for all.
 
     Raises:
-        InputError: if a name is unknown; `RecipeError` if a recipe is invalid.
+        InputError: if a name is unknown.
+        RecipeError: if a recipe is invalid.
     """
     found: dict[str, None] = {}
     shipped = recipe_names()
@@ -570,7 +575,7 @@ def _find(name_or_path: str) -> Path:
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:
-    """Sort key: paper first, then numbers within names by value: fig9a before fig11a."""
+    """Sort key: by paper, then by name, with numbers compared by value, so that fig9a precedes fig11a."""
     papers = list(SOURCES)
     paper = next((place for place, each in enumerate(papers) if name.startswith(each)), len(papers))
     parts = re.split(r"(\d+)", name)

@@ -1,6 +1,6 @@
 """Reports on experiments with figures, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
 
-Figures have the form of the papers. `paper.report` lays out the blocks of the document, and CSV files beside the
+Figures are drawn as in the papers. `paper.report` lays out the blocks of the document, and CSV files next to the
 document contain the numbers. Markdown pages are for the documentation, with an SVG figure for each experiment.
 """
 
@@ -85,7 +85,7 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
     """Report on these experiments, grouped by paper in the order of `SOURCES`.
 
     Raises:
-        InputError: without experiments.
+        InputError: if `every` is empty.
         StoreError: if traces cannot be read.
     """
     if not every:
@@ -122,13 +122,13 @@ def write_report(
 
     Args:
         every: the experiments.
-        folder: folder of the files; created if missing, and files with the same names are replaced.
-        made_at: time of creation in the report; None for now.
-        render: lays out a report; the window passes a function of its drawing process.
+        folder: folder for the files, created if missing; existing files with the same names are replaced.
+        made_at: time of creation shown in the report; None for the current time.
+        render: lays out a report; the window passes a function that uses its drawing process.
 
     Raises:
         ExportError: if a file cannot be written.
-        InputError: without experiments.
+        InputError: if `every` is empty.
         StoreError: if traces cannot be read.
     """
     report = experiment_report(every, made_at=made_at)
@@ -142,7 +142,7 @@ def write_report(
 
 
 def by_paper(every: Sequence[Results]) -> dict[str, list[Results]]:
-    """Experiments by the id of their paper, papers in the order of `SOURCES`."""
+    """Experiments by the id of their paper; the papers are in the order of `SOURCES`."""
     found: dict[str, list[Results]] = {paper: [] for paper in SOURCES}
     for results in every:
         found[results.recipe.paper].append(results)
@@ -327,7 +327,7 @@ def _table(table: TextTable) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    """Text with escaped Markdown characters."""
+    """The text on one line, with Markdown characters escaped."""
     joined = " ".join(text.split())
     for sign in "\\`*_<>[]":
         joined = joined.replace(sign, "\\" + sign)

@@ -1,6 +1,6 @@
-"""Tables of reports on experiments: verdicts and their counts, published values, rulings, settings, and CSV.
+"""Tables for reports on experiments: verdicts and their counts, published values, rulings and settings.
 
-The CSV tables contain a line for each value of each run, and a line for each check.
+One CSV table contains a line for each value of each run, the other a line for each check.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def mark(kind: VerdictKind) -> str:
 
 
 def settled_mark(way: Settled) -> str:
-    """Sign of a settlement: the sign of a verdict, or "∵" for a shown cause."""
+    """Sign of a settlement: the sign of a verdict, or "∵" for a failure whose cause is shown."""
     if isinstance(way, CauseKind):
         return "∵"
     return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
@@ -59,7 +59,7 @@ def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
 
 
 def ours_text(verdict: Verdict) -> str:
-    """Result of a check; the whole claim with its numbers if the claim is not a comparison."""
+    """Our value in a check, or the whole claim with its numbers if the claim is not a comparison."""
     return verdict.outcome.left or verdict.outcome.told
 
 
@@ -70,7 +70,7 @@ def expected_text(verdict: Verdict) -> str:
 
 
 def why_text(verdict: Verdict) -> str:
-    """Reason for a missing result, source of the band, and overlapping intervals."""
+    """Text with the reason for a missing result, the source of the band, and overlapping intervals, if any."""
     told = [verdict.reason, verdict.check.why]
     if verdict.overlaps:
         told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
@@ -78,7 +78,7 @@ def why_text(verdict: Verdict) -> str:
 
 
 def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """Number of verdicts of each kind, by paper and in total."""
+    """Table with the number of verdicts of each kind, by paper and in total."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Experiments"),
@@ -96,7 +96,7 @@ def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 
 def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """Number of checks by settlement, by paper and in total."""
+    """Table with the number of checks for each settlement, by paper and in total."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Checks"),
@@ -116,7 +116,7 @@ def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 
 def cause_text(verdict: Verdict) -> str:
-    """Cause of an unmet check: ``reading, shown``; empty without an explanation."""
+    """Cause of an unmet check, e.g. ``reading, shown``; empty if the recipe names no cause."""
     told = verdict.explanation
     return "" if told is None else f"{told.cause.kind.value}, {shown_text(told)}"
 
@@ -127,12 +127,12 @@ def shown_text(explanation: Explanation) -> str:
 
 
 def trial_text(trial: Trial) -> str:
-    """Difference of a trial from the experiment."""
+    """Text that describes how a trial differs from the experiment."""
     return "These results" if trial.variant is None else f"{trial.variant.name}: {trial.variant.says}"
 
 
 def trial_table(results: Results) -> TextTable:
-    """Trials of the causes of unmet checks: a row for each check and variant."""
+    """Table of the trials that test the causes of unmet checks, with a row for each check and variant."""
     columns = text_columns(
         translatable("Claim of the paper"),
         translatable("Cause"),
@@ -168,7 +168,7 @@ def verdict_table(results: Results) -> TextTable:
 
 
 def published_table(results: Results) -> TextTable:
-    """Published numbers beside ours, a row for each."""
+    """Table of published numbers next to ours, with a row for each number."""
     words = (translatable("Measure"), translatable("Series"), translatable("At"), translatable("Ours"))
     columns = (
         *text_columns(*words, translatable("Paper")),
@@ -209,7 +209,7 @@ def rulings_table(known: Sequence[Ruling]) -> TextTable:
 
 
 def settings_table(results: Results) -> TextTable:
-    """Table of the settings, such as scenarios, changed values and seeds, and of the number of runs."""
+    """Table of the settings, such as scenarios, changed values, seeds and the number of runs."""
     recipe, is_quick = results.recipe, results.is_quick
     series = recipe.series_of(is_quick=is_quick)
     scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
@@ -274,7 +274,7 @@ VERDICT_COLUMNS = (
 
 
 def results_csv(every: Sequence[Results]) -> str:
-    """CSV text with a line for each measured value, in SI units; missing values have no line."""
+    """CSV text with a line for each measured value, in SI units; missing values are omitted."""
     rows = []
     for results in every:
         recipe = results.recipe

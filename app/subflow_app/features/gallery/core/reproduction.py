@@ -1,6 +1,6 @@
-"""Reproduction of experiments: one, several in a row, or a queue, with progress and remaining time.
+"""Runs one experiment, several in a row, or a queue of experiments, with progress and remaining time.
 
-Experiments run one after the other, each on all cores, with the same processes. Existing results are reused.
+Experiments run one after the other in the same processes, and each uses all cores. Existing results are reused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 
-# Assumed duration of a run if the recipe gives none, s.
+# Assumed duration of a run if the recipe does not give one, s.
 _USUAL_RUN_S = 0.5
 
 
@@ -40,15 +40,15 @@ class _WithVariants(Series[Job]):
 
 
 class Reproduction(Job):
-    """One experiment. `run` blocks and belongs in a worker thread; other methods are safe to call from any thread.
+    """Runs one experiment. `run` blocks, so call it in a worker thread; other methods may be called from any thread.
 
     Args:
         recipe: the experiment.
-        store: store for the results; a store in memory if the results are not kept.
+        store: store for the results; pass a store in memory if the results are not to be kept.
         is_quick: whether to apply `[quick]`.
         seeds: seeds of each point; None for the seeds of the recipe.
         jobs: number of parallel runs; 1 runs in this process.
-        executor: makes the executor of runs; None for an executor with `jobs`.
+        executor: creates the executor of the runs; None for an executor with `jobs` workers.
         before: called before the first run.
 
     Attributes:
@@ -77,7 +77,7 @@ class Reproduction(Job):
         self._job: Job | None = None
 
     def prepare(self) -> Job:
-        """Plan the jobs, which takes a moment; `run` calls this if needed.
+        """Plan the jobs, which takes a moment. `run` calls this method if necessary.
 
         Raises:
             RecipeError: if the recipe cannot be carried out; in this case, no run has started.
@@ -119,7 +119,7 @@ class Reproduction(Job):
             self._problems += self._reasons(outcome.progress)
 
     def _reasons(self, progress: JobProgress) -> tuple[str, ...]:
-        """Reasons for failed runs from the store, used if the job reported none."""
+        """Reasons for failed runs, read from the store because the job itself reported no problem."""
         told = f"{progress.failed} of {progress.runs} runs could not be made"
         try:
             found = results.problems(self.results())
@@ -130,7 +130,7 @@ class Reproduction(Job):
         return tuple(f"{place}: {problem}" for place, problem in found.items()) or (told,)
 
     def results(self) -> Results:
-        """Results so far, read from the store; too slow to call at every frame.
+        """The current results, read from the store; too slow to call at every frame.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -139,7 +139,7 @@ class Reproduction(Job):
 
 
 def expected_s(recipe: Recipe, *, is_quick: bool) -> float:
-    """Expected duration on two cores, s: from the recipe, or in proportion for a quick run; NaN if unknown."""
+    """Expected duration on two cores, s; NaN if unknown. If necessary, it is scaled from a full to a quick run."""
     whole_s = math.nan if recipe.expected_s is None else recipe.expected_s
     if not is_quick:
         return whole_s
@@ -154,7 +154,7 @@ def _size(recipe: Recipe, *, is_quick: bool) -> int:
 
 
 class Reproductions(Series[Reproduction]):
-    """Many experiments, one after the other.
+    """Runs several experiments one after the other.
 
     Args:
         recipes: the experiments, in order.
@@ -163,7 +163,7 @@ class Reproductions(Series[Reproduction]):
         seeds: seeds of each point; None for the seeds of the recipes.
         jobs: number of parallel runs.
         cluster: address of a Ray cluster for simulation runs; None for this machine. Costs and trainings always run
-            here.
+            on this machine.
 
     Raises:
         RecipeError: if a recipe cannot be carried out; in this case, no run has started.
@@ -211,7 +211,7 @@ class QueuedState:
         is_quick: whether the experiment runs in its quick form.
         fraction: completed fraction of a running experiment, 0 to 1; 1 after success, otherwise 0.
         eta_s: remaining time, s; NaN while unknown.
-        problem: reason for a failure; empty without a failure.
+        problem: reason for a failure; empty if the experiment has not failed.
     """
 
     state: JobState
@@ -227,7 +227,7 @@ class QueuedState:
 
 
 def queued_state(job: Reproduction) -> QueuedState:
-    """Current state of a job; the remaining time of a waiting job is its expected duration."""
+    """Current state of a job. The remaining time of a waiting job is its expected duration."""
     if job.state is JobState.RUNNING:
         return QueuedState(job.state, job.is_quick, job.progress.fraction, job.progress.eta_s)
     is_waiting = job.state is JobState.WAITING
@@ -242,7 +242,7 @@ class ReproductionQueue(Reproductions):
     Args:
         store: store for the results.
         jobs: number of parallel runs.
-        take_over: copies existing results of an experiment to the store before it begins; None to copy nothing.
+        take_over: copies existing results of an experiment to the store before it starts; None to copy nothing.
     """
 
     def __init__(self, store: Store, *, jobs: int, take_over: Callable[[Recipe, Store], object] | None = None) -> None:
@@ -269,7 +269,7 @@ class ReproductionQueue(Reproductions):
                     executor=self._shared,
                     before=partial(self._copy_what_is_there, recipe),
                 )
-                # If the experiment has run before, the new job replaces the ended one, at the end of the queue.
+                # Remove an earlier job of the experiment, which has ended, and append the new job.
                 self.each = (*(other for other in self.each if other.name != recipe.name), job)
                 added.append(recipe.name)
         return added
@@ -286,7 +286,7 @@ class ReproductionQueue(Reproductions):
     def stop(self, names: Iterable[str] | None = None) -> None:
         """Stop these experiments soon, or all experiments for None.
 
-        Finished runs are kept, and a later reproduction makes only the missing runs.
+        Finished runs are kept, and a later reproduction executes only the missing runs.
         """
         if names is None:
             super().stop()
@@ -304,7 +304,7 @@ class ReproductionQueue(Reproductions):
         except Exception as error:
             if not is_expected(error):
                 raise
-            # Without the copy, the job makes all runs itself, and it reports errors of the store.
+            # Without the copy, the job executes all runs itself. It also reports errors of the store.
             _log.warning("results of %s are not taken over: %s", recipe.name, error)
 
 

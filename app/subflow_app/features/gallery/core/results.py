@@ -1,6 +1,6 @@
 """Results of an experiment: means with intervals, traces, verdicts of its checks, and reasons for missing values.
 
-This module also counts the runs with measured values, and lists the numbers of stored runs.
+This module also counts the runs with measured values, and lists the stored runs by number.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class VerdictKind(StrEnum):
-    """Verdict of a check: a value is inside or outside its band, or another kind of claim holds or fails."""
+    """Verdict of a check. A value is inside or outside its band; any other kind of claim holds or fails."""
 
     INSIDE = "inside band"
     OUTSIDE = "outside band"
@@ -44,7 +44,7 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Test of a cause in one variant.
+    """Test of a cause with one variant, or with the results of the experiment itself.
 
     Attributes:
         variant: the variant; None for the experiment's own results.
@@ -79,7 +79,7 @@ class Explanation:
 
 
 class Settlement(StrEnum):
-    """Final state of a check; a failed check with a shown cause has the `CauseKind` of the cause instead."""
+    """How a check is settled. A failed check whose cause is shown is settled by the `CauseKind` of that cause."""
 
     MET = translatable("met")
     OPEN = translatable("not explained")
@@ -95,7 +95,7 @@ class Verdict:
         kind: kind of the verdict.
         outcome: whether the claim holds, with the numbers on both sides of its comparison.
         reason: reason for a missing measurement; empty if measured.
-        overlaps: pairs with overlapping 95 % intervals, whose order may be chance, each as text.
+        overlaps: pairs of series whose 95 % intervals overlap, so that their order may be due to chance, as texts.
         explanation: test of the cause of an unmet check; None for a met check, for a check without a named cause, and
             usually for a check that was not measured.
     """
@@ -125,7 +125,7 @@ SETTLEMENTS: tuple[Settled, ...] = (
     Settlement.OPEN,
     Settlement.NOT_MEASURED,
 )
-"""All settlements in the order of lists."""
+"""All settlements, in the order in which lists show them."""
 
 
 def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settled, int]:
@@ -190,7 +190,7 @@ class Results:
 
     @property
     def note(self) -> str:
-        """Condition that affects the values besides the recipe; may be empty."""
+        """A condition outside the recipe that affects the values; may be empty."""
         return "" if self._values is None else self._values.note
 
     def cell(self, measure: str, series: str, point: str = "") -> Estimate:
@@ -224,7 +224,7 @@ class Results:
             series: name of the series.
             point: label of the point; empty for the first.
             seed: seed of the run; None for the first.
-            window_s: smoothing window, s: each value is the mean of the window that ends there.
+            window_s: smoothing window, s; each value becomes the mean over the window that ends at its time.
             is_running_mean: whether each value is the mean up to its time.
         """
         if self._values is None:
@@ -271,7 +271,7 @@ class Results:
         return tuple(map(self._verdict, self.recipe.checks))
 
     def variant(self, name: str) -> Results:
-        """Results of a variant; without values if the variant was not run."""
+        """Results of a variant, which contain no values if the variant was not run."""
         if name not in self._variants:
             recipe = self.recipe.variants[name].recipe
             nothing = Results(recipe, None, is_quick=self.is_quick, seeds=self.seeds)
@@ -364,7 +364,7 @@ def _do_overlap(first: Estimate, second: Estimate) -> bool:
 
 
 def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int] | None = None) -> Results:
-    """Results of an experiment in a store; runs nothing, and the store may be read-only.
+    """Read the results of an experiment from a store. Nothing is run, and the store may be read-only.
 
     Args:
         recipe: the experiment.

@@ -4,8 +4,8 @@
     retraining.run()
     recipes = [retraining.changed(recipe) for recipe in recipes]
 
-Shipped policies are never overwritten. A retrained policy stays in the folder of its training, and the experiment names
-it by its path. Finished trainings are reused, and interrupted ones resume.
+Shipped policies are never overwritten. A retrained policy is kept in the folder of its training, and experiments refer
+to it by its path. Finished trainings are reused, and interrupted trainings resume.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 PolicyUse = Mapping[tuple[str, str], str]
-"""Name of the policy by series and flow."""
+"""Names of policies by series and flow."""
 
 _SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
 """Measures in the table of evaluations; the goodput is per flow."""
@@ -51,7 +51,7 @@ class RetrainedPolicy:
     Attributes:
         name: name of the shipped policy.
         training: the training of the new policy.
-        path: path of the new policy; None after a failure, whose reason is in `training`.
+        path: path of the new policy; None if the training failed, for the reason in `training`.
     """
 
     name: str
@@ -60,19 +60,19 @@ class RetrainedPolicy:
 
 
 class Retraining(KeptTrainings):
-    """The trainings of the policies of some experiments.
+    """Retrains the policies that some experiments use.
 
     Args:
         recipes: recipes of the experiments.
         store: store for the trainings.
-        is_quick: whether the experiments are quick.
+        is_quick: whether the experiments run in their quick form.
         settings: fields of `TrainingConfig` that replace those of the training recipes, e.g. a smaller budget.
         jobs: number of parallel trainings.
         trainer: module with the function `run_training`.
 
     Attributes:
         names: names of the policies with a training recipe, sorted.
-        without_recipe: policies of the experiments that lack a training recipe; they stay unchanged.
+        without_recipe: policies of the experiments that lack a training recipe; they remain unchanged.
         policies: the retrained policies, after `run`.
 
     Raises:
@@ -117,14 +117,14 @@ class Retraining(KeptTrainings):
         return tuple(f"{each.name}: {each.training.problem}" for each in self.policies if each.path is None)
 
     def changed(self, recipe: Recipe) -> Recipe:
-        """An experiment with the new policies in place of the shipped ones."""
+        """The experiment with the new policies in place of the shipped ones."""
         paths = {each.name: each.path for each in self.policies if each.path is not None}
         changed = with_policies(recipe, self._uses[recipe.name], paths)
         variants = {name: replace(each, recipe=self.changed(each.recipe)) for name, each in recipe.variants.items()}
         return replace(changed, variants=variants)
 
     def table(self) -> TextTable:
-        """Evaluations of the shipped policies beside those of the new ones."""
+        """Table that compares the evaluations of the shipped and of the new policies."""
         numbers = map(TextColumn, ("Shipped", "Trained anew", "Change"))
         columns = (*text_columns("Policy", "On held-out seeds"), *numbers)
         library = PolicyLibrary((shipped_policies(),))
@@ -161,7 +161,7 @@ class Retraining(KeptTrainings):
 
 
 def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
-    """Names of library policies by series and flow, at any point of the axis; empty for the kind training.
+    """Names of the library policies that flows use at any point, by series and flow; empty for the kind training.
 
     Raises:
         RecipeError: if a scenario cannot be read.
@@ -176,7 +176,7 @@ def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
 
 
 def with_policies(recipe: Recipe, use: PolicyUse, paths: Mapping[str, Path]) -> Recipe:
-    """A copy of a recipe in which the files of `paths`, by policy name, replace the policies that `use` names."""
+    """A copy of a recipe in which files replace the policies in `use`; `paths` contains the file for each policy."""
     return replace(recipe, series={name: _with_policies(each, use, paths) for name, each in recipe.series.items()})
 
 
@@ -221,7 +221,7 @@ def _request(name: str, settings: Mapping[str, Any]) -> TrainingRequest:
 
 
 def _figures(evaluation: object) -> dict[str, float]:
-    """Means of the agent's measures in an evaluation, SI; empty without an evaluation."""
+    """Means of the agent's measures in an evaluation, SI; empty if the value is not an evaluation."""
     if not isinstance(evaluation, Mapping):
         return {}
     listed = evaluation.get("controllers")

@@ -30,7 +30,7 @@ class Siblings(Protocol):
     """Access from one run to all runs of its experiment."""
 
     def other(self, series: str) -> RunData | None:
-        """The run of another series at the same point with the same seed; None if it is missing."""
+        """The run of a different series at the same point with the same seed; None if it is missing."""
 
     def all(self) -> Iterator[RunData]:
         """All finished runs of the experiment."""
@@ -79,7 +79,7 @@ class RunData:
         return tuple(name for name in self.all_flows if matches(name, patterns))
 
     def flow(self, name: str) -> Flow:
-        """The flow of the scenario to which a flow or copy with this name belongs."""
+        """The flow of the scenario with this name; the name of a copy, e.g. "download.1", selects its original."""
         flows = self.scenario.flows
         return flows[name] if name in flows else flows[name.rpartition(".")[0]]
 
@@ -98,7 +98,7 @@ class RunData:
         return {key: value for key, value in found.items() if value is not None}
 
     def active(self, flow: str) -> NDArray[np.bool_]:
-        """Samples within the active time of a flow, from its start to its completion, bool [n]."""
+        """Mask of the samples within the active time of a flow, from its start to its completion, bool [n]."""
         start_s = self.figures.get(f"flows.{flow}.start_s", 0.0)
         end_s = start_s + self.figures.get(f"flows.{flow}.completion_s", math.inf)
         return (self.times_s > start_s + _EDGE_S) & (self.times_s - self.interval_s < end_s - _EDGE_S)
@@ -151,7 +151,7 @@ class RunData:
         return found
 
     def flow_samples(self, flow: str, name: str, subflow: int | None) -> Samples:
-        """Time series of a flow or of one subflow; missing series of a flow are summed over its subflows."""
+        """Time series of a flow or of one subflow. A series that the flow lacks is summed over its subflows."""
         if subflow is not None:
             return self.samples(SUBFLOW, f"{flow}/{subflow}", name)
         if (FLOW, flow, name) in self._series:
@@ -172,7 +172,7 @@ class RunData:
     # Links
 
     def links(self, patterns: str | None) -> tuple[str, ...]:
-        """Link directions that match the patterns, e.g. "wifi/forward"; "wifi" means forward. Without patterns: all."""
+        """Link directions that match the patterns; "wifi" means "wifi/forward". None selects all directions."""
         owners = [f"{name}/{side}" for name in self.scenario.links for side in ("forward", "reverse")]
         if patterns is None:
             return tuple(owners)
@@ -189,7 +189,7 @@ class RunData:
         return link.reverse if side == "reverse" else link.forward
 
     def link_rate(self, owner: str, times_s: Samples) -> Samples:
-        """Rate of a link direction at times, bit/s; the mean rate of a delivery trace; NaN if unlimited."""
+        """Rate of a link direction at these times, bit/s; NaN if unlimited, and the mean rate for a delivery trace."""
         direction = self.direction(owner)
         if direction.trace is not None:
             times_ms = direction.trace.times_ms
@@ -237,7 +237,7 @@ def average(parts: Sequence[Samples], n: int, weights: Sequence[Samples] | None 
 
 
 def trailing_mean(values: Samples, n: int) -> Samples:
-    """Moving average over up to n values that end at each value; NaN values are ignored."""
+    """Moving average over each value and up to n - 1 values before it; NaN values are ignored."""
     n = max(n, 1)
     known = ~np.isnan(values)
     sums = np.concatenate([[0.0], np.cumsum(np.where(known, values, 0.0))])

@@ -1,4 +1,4 @@
-"""Experiments of the kind `runs`: simulation runs, made and read as sweeps of the store."""
+"""Experiments of the kind `runs`: simulation runs, which are executed and stored as sweeps."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class RunsKind:
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> Job:
-        """A job that makes the runs."""
+        """A job that executes the runs."""
         return RunsJob(plan_experiment(recipe, is_quick=is_quick, seeds=seeds), store, executor)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> Values | None:
@@ -64,7 +64,7 @@ class RunsKind:
 
 
 def _sweeps(store: Store, plan: ExperimentPlan) -> list[tuple[Part, int]]:
-    """Parts with a sweep in the store, and the numbers of these sweeps."""
+    """The parts whose sweep is in the store, each with the number of the sweep."""
     found = []
     for part in plan.parts:
         record = store.sweeps.of_plan(plan_text(part.plan))
@@ -79,7 +79,7 @@ class RunsJob(Job):
     Args:
         plan: the plan of the experiment.
         store: store for the runs; existing runs are reused.
-        executor: makes the executor of runs.
+        executor: creates the executor of the runs.
     """
 
     def __init__(self, plan: ExperimentPlan, store: Store, executor: ExecutorMaker) -> None:
@@ -218,7 +218,7 @@ class RunValues:
         return self._values[key]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Times and values of a run; None without a trace."""
+        """Times and values of a run; None if the run is missing or the measure is not a time series."""
         run = self.run(series, point, seed)
         asked = self._recipe.measures[measure]
         kind = asked.kind
@@ -242,7 +242,7 @@ class RunValues:
 
     @property
     def places(self) -> tuple[Place, ...]:
-        """Series and points with at least one run."""
+        """Pairs of series and point with at least one run."""
         return tuple(dict.fromkeys((series, point) for series, point, _ in self._runs))
 
 

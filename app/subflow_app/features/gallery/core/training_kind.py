@@ -63,7 +63,7 @@ COLUMNS: Mapping[str, str] = {
     "loss_ratio": "loss_ratio",
     "rtt_inflation": "rtt_inflation",
 }
-"""Metrics of a training by the names of their measures."""
+"""The metric of a training that each measure reads, by the name of the measure."""
 
 SMOOTHED = 0.1
 """Share of the budget over which a curve is averaged before it is compared with a level."""
@@ -74,7 +74,7 @@ class TrainingCurve:
     """A metric over the course of a training.
 
     Attributes:
-        steps: transitions learned so far, float64 [n], increasing.
+        steps: number of transitions learned at each report, float64 [n], increasing.
         values: values of the metric, float64 [n].
         budget: number of steps of the whole training.
     """
@@ -85,7 +85,7 @@ class TrainingCurve:
 
     @classmethod
     def of_points(cls, steps: FloatArray, values: FloatArray, budget: float) -> TrainingCurve:
-        """Curve from reports; for steps that were reported again after an interruption, the last report counts.
+        """Build a curve from reports. If steps were reported again after an interruption, the last report counts.
 
         Args:
             steps: steps of the reports, float64 [n].
@@ -98,7 +98,7 @@ class TrainingCurve:
         return cls(kept, values[::-1][last], budget)
 
     def mean(self, since: float, until: float) -> float:
-        """Mean of the reports after one share of the budget and up to another; NaN without reports."""
+        """Mean of the reports between two shares of the budget; NaN if no report lies between them."""
         inside = (self.steps > since * self.budget) & (self.steps <= until * self.budget + 0.5)
         # Steps of all environments are counted together, so the last report may exceed the budget.
         if until >= 1:
@@ -114,9 +114,9 @@ class TrainingCurve:
         return smooth
 
     def steps_to_reach(self, level: float) -> float:
-        """Steps until the smoothed curve first reaches a level, otherwise the budget; NaN without reports or a level.
+        """Steps until the smoothed curve first reaches a level; NaN if the curve is empty or the level is NaN.
 
-        If the level is not reached, the budget is a lower bound, so comparisons understate the difference.
+        For a level that is never reached, this is the budget, a lower bound; comparisons then understate differences.
         """
         if len(self.steps) == 0 or math.isnan(level):
             return math.nan
@@ -129,11 +129,12 @@ def common_level(curves: Mapping[str, list[TrainingCurve]], share: float, last: 
 
     Args:
         curves: curves of the trainings of each series.
-        share: 0 for the lowest first report of all series, 1 for the highest mean over the end of the budget.
+        share: position of the level: 0 for the lowest mean of first reports of any series, 1 for the highest mean
+            at the end of the budget.
         last: share of the budget at which the end begins.
 
     Returns:
-        The level; NaN without curves.
+        The level; NaN if all curves are missing or empty.
     """
     begins, ends = [], []
     for trained in curves.values():
@@ -225,7 +226,7 @@ class TrainingSpec:
     options: Mapping[str, Any] | None = None
 
     def with_table(self, table: Mapping[str, Any]) -> TrainingSpec:
-        """A copy with the values of another table, as returned by `read_table`."""
+        """A copy updated with the values of a table, as returned by `read_table`."""
         settings = dict(self.settings or {})
         if "num_envs" in table:
             settings["num_envs"] = table["num_envs"]
@@ -312,12 +313,12 @@ class TrainingKind:
     def job(
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> TrainingRuns:
-        """A job that trains in child processes, one for every two cores at a time."""
+        """A job that trains in child processes, at most one for every two cores at a time."""
         wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
         return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
-        """The newest finished trainings in the store that match the recipe; None if all are missing but can be made."""
+        """Values of the latest finished trainings that match the recipe; None if all are missing but can be run."""
         return TrainingValues.of(recipe, store, is_quick=is_quick, seeds=tuple(seeds))
 
 
@@ -343,10 +344,10 @@ def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) ->
 
 
 class TrainingRuns(KeptTrainings):
-    """The trainings of an experiment."""
+    """Runs the trainings of an experiment."""
 
     def _work(self) -> None:
-        """Make the missing trainings; an error, such as missing PyTorch, becomes a problem of the job."""
+        """Run the missing trainings. An error, such as missing PyTorch, becomes a problem of the job."""
         try:
             super()._work()
         except (TrainingError, AgentError, SimError) as error:
@@ -375,7 +376,7 @@ class TrainingValues:
 
     @classmethod
     def of(cls, recipe: Recipe, store: Store, *, is_quick: bool, seeds: tuple[int, ...]) -> TrainingValues | None:
-        """Stored trainings; None if all are missing, and this installation can make them.
+        """Values of the stored trainings; None if all are missing and this installation can run them.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -406,7 +407,7 @@ class TrainingValues:
         return [self._value(self._recipe.measures[measure], series, seed) for seed in self._seeds]
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
-        """Steps and values of a training; None without a curve."""
+        """Steps and values of a training; None if the curve is missing."""
         curve = self._curves.get((series, seed), {}).get(self._recipe.measures[measure].kind.name)
         return None if curve is None else (curve.steps, curve.values)
 

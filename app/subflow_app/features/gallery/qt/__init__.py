@@ -1,1 +1,1 @@
-"""Gallery in the window: experiments of the papers, beside their published results. Start with `feature`."""
+"""Gallery in the window: experiments of the papers next to the published results. Start with `feature`."""

@@ -1,4 +1,4 @@
-"""Cards of the gallery: papers as headings, below them experiments with figure, badges, progress and state.
+"""Cards of the gallery. Under the heading of each paper, cards show its experiments, their figures and their states.
 
 The rows form a tree. Verdicts, states and times also appear as text or signs, so that no information depends on colour.
 """
@@ -39,7 +39,7 @@ def verdict_text(kind: VerdictKind) -> str:
 
 
 def cause_text(verdict: Verdict) -> str:
-    """Cause of an unmet check: ``reading, shown``; empty without an explanation."""
+    """Cause of an unmet check, e.g. ``reading, shown``; empty if the recipe names no cause."""
     told = verdict.explanation
     if told is None:
         return ""
@@ -47,7 +47,7 @@ def cause_text(verdict: Verdict) -> str:
 
 
 def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
-    """Signs of the settlements that occur, each with a text of sign and count."""
+    """The sign of each settlement that occurs, and the text of its badge, which adds the count to the sign."""
     found: dict[str, int] = {}
     for way in SETTLEMENTS:
         found[settled_mark(way)] = found.get(settled_mark(way), 0) + counts.get(way, 0)
@@ -55,7 +55,7 @@ def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
 
 
 def counts_text(counts: Mapping[Settled, int]) -> str:
-    """Counts as text: ``5 of 9 checks met, 3 noise, 1 not explained``; empty without checks."""
+    """Counts as text, e.g. ``5 of 9 checks met, 3 noise, 1 not explained``; empty if all counts are 0."""
     total = sum(counts.values())
     if not total:
         return ""
@@ -78,7 +78,7 @@ def takes_text(exhibit: Exhibit) -> str:
 
 
 def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
-    """State of an experiment in one line."""
+    """State of an experiment on one line."""
     if exhibit.problem:
         return exhibit.problem.splitlines()[0]
     if queued is not None and not queued.is_over:
@@ -99,7 +99,7 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
 
 
 def _there_text(exhibit: Exhibit, length: str) -> str:
-    """Length of the run, and the number of existing runs if some are missing."""
+    """Text with the length of the run and, if some runs are missing, how many exist."""
     if exhibit.is_begun:
         return tr(
             "{length} run: {done} of {total} runs exist",
@@ -148,7 +148,7 @@ class ExperimentModel(TreeModel):
         self.endResetModel()
 
     def replace(self, exhibit: Exhibit) -> None:
-        """Replace one experiment by its new state."""
+        """Replace an experiment with its new state."""
         index = self.index_of(exhibit.name)
         if index.isValid():
             self._members[index.parent().row()][index.row()] = exhibit
@@ -201,11 +201,11 @@ class ExperimentModel(TreeModel):
     # ---- QAbstractItemModel ----
 
     def count(self, above: int | None) -> int:
-        """Number of papers, or of the experiments of one paper."""
+        """Number of papers, or number of experiments of the paper in the row `above`."""
         return len(self._papers) if above is None else len(self._members[above])
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """1: the delegate draws everything in one column."""
+        """Always 1, because the delegate draws everything in one column."""
         return 1
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:

@@ -47,7 +47,7 @@ class GalleryFeature(SessionFeature["GallerySession"]):
         self.ports = ports
 
     def make(self) -> GallerySession:
-        """Make the panel and the session behind it."""
+        """Create the panel and the session behind it."""
         from subflow_app.features.gallery.qt.panel import GalleryPanel
         from subflow_app.features.gallery.qt.session import GallerySession
 

@@ -1,8 +1,8 @@
-"""Panel of the gallery: papers and experiments with progress and buttons on the left, beside one enlarged experiment.
+"""Panel of the gallery, with a list of papers and experiments on the left, and a page for one experiment on the right.
 
-The page of an experiment contains its figure, the claim of the paper, the verdicts, the paper's numbers beside ours,
+The page of an experiment contains its figure, the claim of the paper, the verdicts, the paper's numbers next to ours,
 and the reasons for differences. The process that draws figures for papers also draws this figure, in the size and theme
-of the window. Tables wrap long texts in columns and adapt the heights of rows.
+of the window. Tables wrap long texts and adapt the heights of their rows.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from subflow_app.vocabulary.tables import TextTable
 
 
 class FigureView(Label):
-    """Shows a picture as large as possible; `resized` requests a picture for another size."""
+    """Shows a picture as large as possible. The signal `resized` requests a picture for a new size."""
 
     resized = Signal()
 
@@ -82,7 +82,7 @@ class FigureView(Label):
         self._fit()
 
     def show_words(self, text: str) -> None:
-        """Show a text in place of a figure."""
+        """Show text in place of a figure."""
         self.content = QPixmap()
         self.setText(text)
         self.setAccessibleName(tr("Figure"))
@@ -132,7 +132,7 @@ class TextTableView(QTableView):
         self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
 
     def show_table(self, table: TextTable) -> None:
-        """Show another table."""
+        """Replace the shown table."""
         self.text_model.show_table(table)
         self._share_out()
 
@@ -142,7 +142,7 @@ class TextTableView(QTableView):
         self._share_out()
 
     def _share_out(self) -> None:
-        """Give columns the width of their texts; columns with long texts share the remaining width."""
+        """Make each column as wide as its texts; columns with long texts share the remaining width."""
         columns = self.text_model.columnCount()
         if not columns:
             return
@@ -176,7 +176,7 @@ class ExperimentPage(QWidget):
     """Shows an :class:`Exhibit`; actions of the window operate on it."""
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Create an empty page; ``actions`` become buttons beside the title."""
+        """Create an empty page; ``actions`` become buttons next to the title."""
         super().__init__(parent)
         named(self, "gallery_page", tr("Experiment"))
         self.exhibit: Exhibit | None = None  # the experiment on the page
@@ -273,7 +273,7 @@ class ExperimentPage(QWidget):
 _LIST_WIDTHS = (460, 0.38, 220)
 
 
-# Width of the empty state, px: a larger width would widen every column of panels that contains this panel.
+# Text width of the message shown without experiments, px. A larger width would widen the whole column of panels.
 _NARROW = 180
 
 
@@ -286,7 +286,7 @@ class GalleryPanel(QWidget):
     def __init__(
         self, actions: Sequence[QAction], page_actions: Sequence[QAction], parent: QWidget | None = None
     ) -> None:
-        """Start without experiments; ``actions`` become buttons above the list, ``page_actions`` beside the title."""
+        """Start without experiments; ``actions`` become buttons above the list, ``page_actions`` next to the title."""
         super().__init__(parent)
         self.model = ExperimentModel(self)
         self.page = ExperimentPage(page_actions, self)
@@ -320,7 +320,7 @@ class GalleryPanel(QWidget):
         self.setFocusProxy(self.tree)
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Show these experiments, and keep the current one or else select the first."""
+        """Show these experiments. The current experiment remains selected; without one, the first is selected."""
         chosen = self.current()
         self.model.show_exhibits(exhibits)
         self.tree.expandAll()
@@ -345,12 +345,12 @@ class GalleryPanel(QWidget):
         selection.select(chosen, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def choose_paper(self, row: int) -> None:
-        """Select all experiments of a paper by its heading."""
+        """Select the heading of a paper, which selects all experiments of the paper."""
         index = self.model.index(row, 0)
         self.tree.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
 
     def current(self) -> Exhibit | None:
-        """The current experiment, or the first of the current paper; None without a current row."""
+        """The current experiment, or the first of the current paper; None if no row is current."""
         found = self.model.under(self.tree.currentIndex())
         return found[0] if found else None
 

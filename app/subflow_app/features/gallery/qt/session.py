@@ -82,7 +82,7 @@ class GallerySession(QObject):
     changed = Signal()  # emitted when the set of possible actions may have changed
 
     def __init__(self, panel: GalleryPanel, ports: GalleryPorts, parent: QObject) -> None:
-        """Start to read the experiments."""
+        """Start reading the experiments."""
         super().__init__(parent)
         self.panel = panel
         self._ports = ports
@@ -108,7 +108,7 @@ class GallerySession(QObject):
         panel.page.figure.resized.connect(self._redraw.start)
         ports.database.opened.connect(self._on_database_opened)
         follow_theme(self._recolour)
-        # Started now, so that the process is ready when the first experiment has been read.
+        # Start the process now, so that it is ready when the first experiment has been read.
         with suppress(ExportError):  # drawing a figure tries again and reports the error
             self._process.start()
         self.reload()
@@ -152,7 +152,7 @@ class GallerySession(QObject):
         self._add([exhibit for exhibit in self.panel.selected() if exhibit.recipe is not None], lambda _: is_quick)
 
     def resume(self) -> None:
-        """Make the missing runs of the selected experiments, as quick or full runs like the existing ones.
+        """Execute the missing runs of the selected experiments, in the quick or full form of their existing runs.
 
         Raises:
             InputError: if no writable database is open.
@@ -178,7 +178,7 @@ class GallerySession(QObject):
 
     def _show_runs(self, results: Results, store: Store) -> None:
         every = run_ids(results, _MOST_PLOTTED + 1)
-        # The plots show one run of each series at the first point; the history selects more runs.
+        # The plots show one run of each series at the first point. The history selects further runs.
         self._ports.history.select(every[:_MOST_PLOTTED])
         self._ports.shown.show_stored(store, every[: max(1, len(results.series))])
 
@@ -203,7 +203,7 @@ class GallerySession(QObject):
         self._ports.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
-        """Open the scenario of the shown experiment in the editor: that of the paper's proposal, or else the first."""
+        """Open a scenario of the shown experiment in the editor: that of the paper's proposal, or else the first."""
         exhibit = self.panel.page.exhibit
         if exhibit is None or exhibit.recipe is None:
             return
@@ -264,7 +264,7 @@ class GallerySession(QObject):
         self._redraw.stop()
         self._to_read, self._to_draw = [], []
         self._process.close()
-        # The library closes with its last reference, because a worker may still read it.
+        # A worker may still read the library, so it is left to close with its last reference.
 
     def _recolour(self, _tokens: Tokens) -> None:
         """Draw all figures again in the colours of the theme."""
@@ -328,7 +328,7 @@ class GallerySession(QObject):
         return next((name for name in looked_at if name in names), names[0])
 
     def _shipped(self) -> Store | None:
-        """The library of results, opened at the first call; None without a readable library.
+        """The library of results, opened at the first call; None if it cannot be read.
 
         Called in one worker thread at a time.
         """
@@ -375,7 +375,7 @@ class GallerySession(QObject):
 
     def _on_database_opened(self, _store: Store) -> None:
         if self.study.job is not None:
-            # The runs are kept in the previous database, which stays open until the last run is written.
+            # The runs are stored in the previous database, which remains open until the last run is written.
             self._ports.database.close_after(self.study.job.wait)
             self.study.forget()
         self._queue, self._states = None, {}

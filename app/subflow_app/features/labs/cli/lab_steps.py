@@ -1,6 +1,6 @@
 """``subflow labs begin``, ``next``, ``predict``, ``answer`` and ``hint``: doing a lab in the terminal.
 
-Terminal and window share the progress: a lab begun in one can be continued in the other.
+The terminal and the window share the progress, so a lab begun in one can be continued in the other.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
 LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 
-# Terminal counterparts of the parts of the window that steps mention; {name} is the name of the part, and {file} the
-# scenario file.
+# Terminal commands that replace the parts of the window mentioned in steps. {name} is the name of the part, and {file}
+# the scenario file.
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
@@ -50,7 +50,7 @@ _COMMANDS: Mapping[str, str] = {
     "panel:agent": "`subflow explain last --agent --at TIME`",
     "plot": "`subflow export last --format svg --figure {name}`",
 }
-# Prefixes of commands that make runs, and of hints to list before and after these commands.
+# Prefixes of commands that start runs, and of hints to list before and after these commands.
 _RUNNING = ("`subflow run ", "`subflow sweep ", "`subflow fork ", "`subflow train ")
 _BEFORE = ("a block", "the script", "`subflow agents promote ")
 _AFTER = ("`subflow export ", "`subflow explain ", "`subflow fairness ", "`subflow compare ", "`subflow runs")
@@ -65,8 +65,8 @@ class _Work:
         session: the session of the lab.
         store: database with the runs of the lab.
         reader: reader of the runs in `store`.
-        text: scenario text judged in place of the window's document: that of the last run outside of a sweep, or the
-            stored document.
+        text: scenario text to judge, because the terminal has no open document: the scenario of the last run outside
+            a sweep, or else the stored document.
     """
 
     called: str
@@ -76,7 +76,7 @@ class _Work:
     text: str
 
     def judge(self) -> Judgement | None:
-        """Judge the active step, and pass it if it is complete; None if all steps are passed."""
+        """Judge the active step, and mark it as passed if it is complete; None if all steps are passed."""
         judgement = self.session.judge(self.reader, self.text)
         if judgement is not None:
             self.session.take(judgement)
@@ -230,7 +230,7 @@ def print_introduction(lab: Lab) -> None:
 
 
 def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
-    """Print a step with its questions; with a session, also its state, hints and feedback so far."""
+    """Print a step with its questions; with a session, also the state, and the hints and feedback already given."""
     state = "" if session is None else {"passed": " (done)", "active": " (you are here)"}.get(session.state(step), "")
     print_line(f"{lab.steps.index(step) + 1}. {step.title}{state}")
     print_line(step.text)
@@ -280,7 +280,7 @@ def begun_session(lab: Lab) -> LabSession | None:
 
 
 def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
-    """Terminal commands that replace the actions of a step in the window: preparations, runs, then evaluations.
+    """Terminal commands that replace the actions of a step in the window, in the order prepare, run, evaluate.
 
     Args:
         lab: the lab of the step.
@@ -293,7 +293,7 @@ def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
     ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
     for target in step.shows:
         form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
-        # Omit hints to edit a file if the scenario is a shipped one, or if the step is about earlier runs.
+        # Omit hints to edit a file if the scenario is shipped, or if the step is about earlier runs.
         if not (form.endswith("in `{file}`") and (opened or step.always)):
             ways.append(form.format(file=file, name=target.name))
     if step.check and not step.always and not any(way.startswith(_RUNNING) for way in ways):
@@ -333,7 +333,7 @@ def kept_progress(lab: Lab, called: str) -> Progress:
     """Progress in a lab; prints a notice if its file was damaged.
 
     Raises:
-        InputError: if the lab was not begun, or was begun with another version of its file.
+        InputError: if the lab was not begun, or was begun with a different version of its file.
     """
     kept = _folder().read(lab.name)
     if kept.notice:
@@ -345,7 +345,7 @@ def kept_progress(lab: Lab, called: str) -> Progress:
 
 
 def _check_text(lab: Lab, progress: Progress, called: str) -> None:
-    """Refuse to continue progress in another version of the lab.
+    """Refuse to continue progress that was made in a different version of the lab.
 
     Raises:
         InputError: if the version differs; the message contains the command that begins the lab again.
@@ -358,7 +358,7 @@ def _check_text(lab: Lab, progress: Progress, called: str) -> None:
 
 
 def runs_of(progress: Progress, database: Path | None) -> Path | None:
-    """The given database, or the one in which the lab was begun; None selects the default database."""
+    """The given database, or else the database in which the lab was begun; None means the default database."""
     return database or (Path(progress.database) if progress.database else None)
 
 
@@ -395,7 +395,7 @@ def _missing(work: _Work, step: Step, judgement: Judgement | None) -> list[str]:
 def _tell(
     work: _Work, step: Step | None, missing: list[str], *, as_json: bool, answered: Question | None = None
 ) -> None:
-    """Print the outcome of a step, and the next step if this one is done."""
+    """Print the outcome of a step and, if the step is done, the next step."""
     session = work.session
     told = [] if missing else _told(session, step, answered)
     is_passed = step is not None and session.step_progress(step).is_passed
@@ -455,7 +455,7 @@ def _print_active(called: str, session: LabSession, file: str) -> None:
 
 
 def _opened(lab: Lab, step: Step) -> str:
-    """Name of the shipped scenario that this or an earlier step opened last; empty without one."""
+    """Name of the last shipped scenario that this step or an earlier one opens; empty if they open no scenario."""
     from subflow_app.features.labs.core.solution import parse_order
 
     orders = [parse_order(text) for each in lab.steps[: lab.steps.index(step) + 1] for text in each.do]

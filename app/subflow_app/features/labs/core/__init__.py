@@ -1,1 +1,1 @@
-"""Guided labs: lab files, the work of students in them, and its judgement."""
+"""Guided labs: lab files, the work that students do in them, and how it is judged."""

@@ -1,7 +1,7 @@
-"""Evaluation of lab checks on the work of a student, and measured points for explorables.
+"""Evaluates the checks of a lab on the work of a student, and computes measured points for explorables.
 
-A failed check includes the reason. An explorable is a formula with draggable numbers and a plot; runs of the lab add
-measured points to the plot.
+The result of a failed check includes the reason. An explorable is a formula with draggable numbers and a plot, to which
+the runs of the lab add measured points.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _expression(text: str) -> Expression:
     return Expression(text, functions())
 
 
-_MOST = 100  # maximum number of runs that yield points, the most recent ones
+_MOST = 100  # maximum number of runs that yield points, counted back from the latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class Exploration:
 
     Attributes:
         name: name of the explorable.
-        measured: (name, expression) of each input and of the drawn equation; expressions refer to `last()`.
+        measured: pairs (name, expression) for each input and the drawn equation; expressions refer to `last()`.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Work of a student in a lab: the current document, and the runs, sweeps and trainings finished since its start.
+"""Work of a student in a lab: the current document, and the runs, sweeps and trainings since the lab was begun.
 
 The evidence comes from the store, never from clicks. A finished run does not change, so it is read only once.
 """
@@ -34,7 +34,7 @@ class Begin:
 
     @classmethod
     def of(cls, store: Store) -> Begin:
-        """The highest record numbers now; 0 for an empty table.
+        """The highest record numbers in a store at this moment; 0 for an empty table.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -54,7 +54,7 @@ class LabRun:
     Attributes:
         row: row of the store, with scenario text and summary.
         id: number of the run.
-        fork: origin of the run; None for a run that starts at 0.
+        fork: origin of the run; None for a run that starts at time 0.
     """
 
     def __init__(self, store: Store, row: RunRow, *, told_as: int | None = None, fork: RunFork | None = None) -> None:
@@ -106,7 +106,7 @@ class LabRun:
         return self._curves[wanted]
 
     def columns(self) -> list[tuple[str, str]]:
-        """(column, owner) of all traces."""
+        """Pairs (column, owner) of all traces."""
         return [(key.name, key.owner) for key in self._traces.keys()]  # noqa: SIM118 - a sequence
 
 
@@ -118,10 +118,10 @@ class Evidence:
         doc: the scenario in the editor.
         runs: finished runs since the lab was begun, and older runs that its last sweep reuses, in the order of their
             numbers.
-        step_runs: number of the last run when a step was passed, by id of the step.
+        step_runs: number of the latest run at the time when each step was passed, by id of the step.
         trainings: finished trainings, in the order in which they were begun.
-        sweep: runs of the last finished sweep; None without one.
-        sweep_points: number of points of that sweep.
+        sweep: runs of the last finished sweep; None if no sweep has finished.
+        sweep_points: number of points of the last finished sweep.
         since: number of a run; only later runs count in `last` and `run`.
         store: store with the curves of trainings; None if they are unavailable.
     """
@@ -141,7 +141,7 @@ class Evidence:
         return [run for run in self.runs if run.id > self.since]
 
     def run(self, run_id: int) -> LabRun | None:
-        """The run with this number; None if the lab lacks it."""
+        """The run with this number; None if the lab contains no such run."""
         return next((run for run in self.runs if run.id == run_id), None)
 
     def after(self, since: int) -> Evidence:
@@ -150,10 +150,10 @@ class Evidence:
 
 
 class EvidenceReader:
-    """Reads the evidence from a store repeatedly, each run only once. Only one thread may use it at a time."""
+    """Reads the evidence repeatedly from a store, but each run only once. Only one thread may use it at a time."""
 
     def __init__(self, store: Store, begin: Begin) -> None:
-        """Create a reader of the records after the start of the lab."""
+        """Create a reader of the records that were added since the lab was begun."""
         self._store = store
         self._begin = begin
         self._known: dict[int, LabRun] = {}
@@ -163,7 +163,7 @@ class EvidenceReader:
 
         Args:
             text: text of the document.
-            step_runs: number of the last run when a step was passed, by id of the step.
+            step_runs: number of the latest run at the time when each step was passed, by id of the step.
 
         Raises:
             StoreError: if the store cannot be read.

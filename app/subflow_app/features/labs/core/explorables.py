@@ -1,8 +1,8 @@
 """Explorables: formulas with draggable numbers and a plot of the result, read from `assets/explorables`.
 
-A file has inputs with ranges, and equations over the inputs and earlier equations. The last equation is drawn over the
-range of one input. A formula contains only numbers, names, `+ - * / **`, brackets, `min`, `max` and `sqrt`. Both
-`foundation.expressions` and `assets/web/explorable.js` evaluate the same text, and no part of it runs as code.
+A file defines inputs with ranges, and equations that use inputs and earlier equations. The plot shows the last equation
+over the range of one input. A formula contains only numbers, names, `+ - * / **`, brackets, `min`, `max` and `sqrt`.
+Both `foundation.expressions` and `assets/web/explorable.js` evaluate the same text, and no part of it runs as code.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from subflow_sim.units import Dimension
 
 _CALLS = ("min", "max", "sqrt")
 _POINTS = 121
-_LOG_FROM = 40.0  # smallest ratio of `most` to `least` for an input without a step, which is logarithmic
+_LOG_FROM = 40.0  # smallest ratio of `most` to `least` for a logarithmic input, which needs no step
 _KEY_STEPS_PER_DECADE = 20
 _DIGITS = 2  # significant digits of a logarithmic input
 _TEXT = tuple(Param(language, Dimension.TEXT, "Words.", required=True) for language in LANGUAGES)
@@ -80,7 +80,7 @@ class Input:
 
     @property
     def worth(self) -> float:
-        """One `unit` in SI units; 1 without a unit."""
+        """Value of one `unit` in SI units; 1 if the unit is empty."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
     @property
@@ -106,7 +106,7 @@ class Input:
         return min(max(float(f"{near:.6g}"), self.least), self.most)
 
     def stepped(self, value: float, steps: int) -> float:
-        """Value after this many presses of an arrow key, negative for the opposite direction, limited to the range."""
+        """Value after this many presses of an arrow key (negative: the opposite key), limited to the range."""
         moved = value * 10.0 ** (steps / _KEY_STEPS_PER_DECADE) if self.is_log else value + steps * self.step
         return self.rounded(moved)
 
@@ -175,7 +175,7 @@ class Equation:
 
     @property
     def worth(self) -> float:
-        """One `unit` in SI units; 1 without a unit."""
+        """Value of one `unit` in SI units; 1 if the unit is empty."""
         return UNIT_WORTH.get(self.unit, 1.0)
 
 
@@ -216,7 +216,7 @@ class Explorable:
 
     @property
     def result(self) -> Equation:
-        """The drawn equation, which is the last."""
+        """The last equation, which the plot shows."""
         return self.equations[-1]
 
     def input(self, name: str) -> Input:
@@ -235,14 +235,14 @@ class Explorable:
         return known
 
     def curve(self, inputs: Mapping[str, float]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The drawn curve, SI: values of the input on the x axis, and of the last equation."""
+        """The plotted curve, SI: values of the input on the x axis, and values of the last equation."""
         across = self.input(self.across)
         x = np.array([across.at(share) * across.worth for share in np.linspace(0.0, 1.0, _POINTS)])
         y = [self.values({**inputs, across.name: each})[self.result.name] for each in x.tolist()]
         return x, np.array(y)
 
     def fits(self, point: Point, inputs: Mapping[str, float]) -> bool:
-        """True if a run had the current inputs within 2 %; the input on the x axis may differ."""
+        """True if a point was measured within 2 % of these inputs; the input on the x axis may differ."""
         known = {name: value for name, value in point.values.items() if name != self.across}
         return all(abs(value - inputs[name]) <= 0.02 * abs(inputs[name]) for name, value in known.items())
 
@@ -282,7 +282,7 @@ class Explorable:
 
 
 def axis_top(top: float, most: float) -> float:
-    """Upper end of the y axis: `top` while the curve fills at least a quarter of it and does not exceed it."""
+    """Upper end of the y axis: `top` unless the curve exceeds it or reaches less than a quarter of it."""
     return most * 1.25 if most > top or most < top / 4 else top
 
 
@@ -296,7 +296,7 @@ def load_explorable(name: str) -> Explorable:
     """Load a shipped explorable.
 
     Raises:
-        InputError: if the file is invalid, as in a damaged installation; contains all problems of the file.
+        InputError: if the file is invalid because the installation is damaged; the error lists all problems.
     """
     path = resource_path(f"explorables/{name}.toml")
     text = read_text(path, InputError, "an explorable")
@@ -307,7 +307,7 @@ def parse_explorable(text: str, name: str, file: str) -> Explorable:
     """Read an explorable from the text of its file.
 
     Raises:
-        InputError: if the text is invalid; contains all problems, one line each.
+        InputError: if the text is invalid; the error lists all problems, one line each.
     """
     return checked(text, file, InputError, lambda tree, report: _read(tree, report, name))
 

@@ -1,4 +1,4 @@
-"""Functions that checks of labs may call: on the document, and on runs made since the lab was begun.
+"""Functions that checks of labs may call on the document, and on the runs made since the lab was begun.
 
 A check refers to a run by its number: `last()` returns a number, which is an argument of `goodput(last(), 'download')`.
 A missing run is not an error: the check fails with a reason. Functions of measured values read summary values of a run,
@@ -26,7 +26,7 @@ from subflow_app.vocabulary.measures import NAMED
 
 
 class NotThereError(Exception):
-    """A function refers to a run or value that does not exist (yet); the message names it."""
+    """Raised if a function refers to a run or value that does not exist (yet); the message names the run or value."""
 
 
 Body: TypeAlias = Callable[..., Value]
@@ -56,7 +56,7 @@ class FunctionTable(dict[str, LabFunction]):
     def function(
         self, *arguments: ArgumentKind, optional: int = 0, gives: Kind = "number", unit: str = "", many: bool = False
     ) -> Callable[[Body], Body]:
-        """Decorator: register a function by its name without leading underscore; authors of labs read its docstring."""
+        """Decorator that registers a function by its name without leading underscore, with its docstring as help."""
 
         def take(body: Body) -> Body:
             name = body.__name__.removeprefix("_")
@@ -376,7 +376,7 @@ _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
 
 def _add(measure: Measure) -> None:
-    """Register a measure as a function of a run; measures of flows and links also have an owner, and some a subflow."""
+    """Register a measure as a function of a run. Measures of flows and links also take an owner, and some a subflow."""
 
     def body(evidence: Evidence, run: float, owner: str = "*", subflow: float = 0) -> Value:
         summary = run_at(evidence, run).summary
@@ -534,7 +534,7 @@ def _marks_between(evidence: Evidence, number: float, kind: str, owner: str, sin
 
 
 def _doc_and_key(evidence: Evidence, first: Value, second: Value) -> tuple[ScenarioDoc, str]:
-    """The scenario and the key: of a run if the first argument is a run number, otherwise of the open document."""
+    """The scenario and the key. A run number as first argument selects its scenario, not the open document."""
     if isinstance(first, str):
         return evidence.doc, first
     return run_at(evidence, first).doc, str(second)

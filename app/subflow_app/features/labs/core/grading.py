@@ -26,8 +26,8 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 from subflow_sim.gate import is_file, is_folder
 
-_SHORTEST = 6  # divisor: less than 1/6 of a lab's duration is too short to read the lab
-_GUESSED_S = 4.0  # s; another answer so soon after a wrong one counts as a guess
+_SHORTEST = 6  # divisor: a lab cannot be read in less than 1/6 of its duration
+_GUESSED_S = 4.0  # s; a new answer this soon after a wrong one counts as a guess
 _MOST_GUESSES = 3
 _ALIKE = 3  # smallest number of common answers at equal times that indicates copying
 
@@ -43,7 +43,7 @@ class StepGrade:
         questions: number of questions with an answer.
         first_try: number of questions whose first answer was right.
         hints: number of hints shown.
-        is_predicted: whether the prediction came true; None without a prediction, or for a number or curve.
+        is_predicted: whether the prediction came true; None for a number, a curve, or a missing prediction.
     """
 
     id: str
@@ -127,7 +127,7 @@ COLUMNS: tuple[Column[Grade], ...] = (
     NumberColumn(translatable("Minutes"), lambda grade: "" if grade.minutes is None else f"{grade.minutes:.0f}"),
     NumberColumn(translatable("Anomalies"), lambda grade: len(grade.anomalies)),
 )
-"""Columns of the table in terminal and window; the anomalies follow below it."""
+"""Columns of the table in the terminal and the window, which list the anomalies below the table."""
 
 
 @dataclass
@@ -158,9 +158,9 @@ def result_files(folder: Path) -> list[Path]:
 
 
 def lab_of(document: Mapping[str, Any], given: Lab | None) -> Lab | None:
-    """The given lab, or else the shipped lab with the name in the result; None if no shipped lab has this name.
+    """The lab of a result: the given lab, or else the shipped lab with the same name; None if no such lab is shipped.
 
-    A shipped lab is in the language whose hash is that of the result, or else in English.
+    Of a shipped lab, the translation with the same hash as in the result is returned, or else the English version.
     """
     if given is not None:
         return given
@@ -278,7 +278,7 @@ def _odd_times(
 
 
 def _guesses(step: StepProgress) -> int:
-    """Number of wrong answers followed by another answer within `_GUESSED_S`."""
+    """Number of wrong answers that were followed by a new answer within `_GUESSED_S`."""
     found = 0
     for given in step.answers.values():
         for first, second in pairwise(given):

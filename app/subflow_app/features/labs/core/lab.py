@@ -11,11 +11,11 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     level = "beginner"                # beginner, intermediate or advanced
     goals = ["Read a congestion window"]
     needs = []                        # "train": PyTorch
-    scenario = "reno-sawtooth"        # the student starts from a copy: a shipped scenario, or a file beside the lab
+    scenario = "reno-sawtooth"        # shipped scenario, or a file next to the lab; the student starts from a copy
     set = { duration = "60s" }        # changes of the scenario before the lab begins, by dotted key
 
     [scripts]                         # scripts that the student completes, by their names in the scenario
-    my-lia = "my-lia.py"              # initial text: a file beside the lab, or a shipped one
+    my-lia = "my-lia.py"              # initial text: a file next to the lab, or a shipped script
 
     [[steps]]
     id = "run"                        # its text is the section "## Run it {#run}" below
@@ -25,7 +25,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     not_yet = "Press F5."             # shown while the check fails; default: the reason
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
-    do = ["run"]                      # how the step is done without a person; see `solution`
+    do = ["run"]                      # orders that carry out the step automatically; see `solution`
     facts = ["9.65 Mbit/s = goodput(last())"]  # numbers in its texts, with expressions over runs
     quoted = ["42"]                   # numbers in its texts that come from elsewhere
 
@@ -115,9 +115,9 @@ class Fact:
     """A number in the texts of a step, and the expression over the runs that gives its value.
 
     Attributes:
-        number: number as the texts write it, with a decimal point: "9.65".
-        unit: unit as the texts write it; may be empty.
-        is_about: whether the number is accurate only to 5 % instead of to its last digit.
+        number: number as written in the texts, with a decimal point: "9.65".
+        unit: unit as written in the texts; may be empty.
+        is_about: whether the number is accurate only to within 5 %, not to its last digit.
         expression: expression in the language of checks.
     """
 
@@ -173,7 +173,7 @@ class Question:
         options: options to choose from; empty for a number.
         answer: the text of an option, or the expression of a number.
         unit: unit of the number.
-        tolerance: allowed deviation of a number, relative to the right one.
+        tolerance: allowed deviation of a number, relative to the right number.
         why: feedback after the right answer; may be empty.
         mistakes: frequent wrong answers with feedback.
         sealed: sealed answers of a published lab, in place of answer, why and mistakes; None in other labs.
@@ -198,7 +198,7 @@ class Question:
         return next((each.why for each in self.mistakes if self.is_near(value, each.said)), "")
 
     def is_near(self, value: str | float, other: str | float) -> bool:
-        """True for the same option, or for a number within the tolerance of another."""
+        """True for the same option, or for a number within the tolerance of the other number."""
         if isinstance(value, str) or isinstance(other, str):
             return value == other
         return abs(value - other) <= self.tolerance * abs(other) + 1e-12
@@ -215,14 +215,14 @@ class Step:
         shows: parts of the window that the step mentions.
         check: condition for passing the step; empty if the step needs no check.
         not_yet: text shown while the check fails; may be empty.
-        always: whether the check may hold before the student did anything.
+        always: whether the check may hold before the student has done anything.
         hints: hints, shown one at a time on request.
         do: orders of the solution.
-        prediction: prediction requested first; None without one.
+        prediction: prediction that the student makes first, or None.
         questions: questions of the step.
         facts: numbers in the texts of the step, each with its expression.
         quoted: numbers in the texts of the step that come from elsewhere.
-        exploration: the explorable formula; None without one.
+        exploration: explorable formula of the step, or None.
     """
 
     id: str
@@ -337,9 +337,9 @@ def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[
 
 
 def script_beside(lab: Path, file: str) -> str:
-    """Text of a script that a lab names: a file beside the lab, or a script shipped with the labs.
+    """Text of a script that a lab names: a file next to the lab, or a script shipped with the labs.
 
-    A translated lab uses the scripts beside the English lab.
+    A translated lab uses the scripts of the English lab.
 
     Raises:
         ParamError: if the file is missing, or is not text.

@@ -58,7 +58,7 @@ _WHICH = ("first", "last", "best")
 
 
 class KeyProblem(Exception):  # noqa: N818 - reported as a problem of the file
-    """A call names an unknown step, key, part or measure."""
+    """Raised for a call that names an unknown step, key, part or measure."""
 
     def __init__(self, message: str, allowed: str) -> None:
         super().__init__(message)
@@ -223,7 +223,7 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
         language: language of a shipped lab; None for the current language. Untranslated labs are in English.
 
     Raises:
-        LabError: if the file or name does not exist, or if the file is invalid; contains all problems of the file.
+        LabError: if the file or name does not exist, or if the file is invalid; the error lists all its problems.
     """
     path = _find(str(name_or_path), current_language() if language is None else language)
     text = read_text(path, LabError, "a lab")
@@ -234,7 +234,7 @@ def parse_lab(text: str, path: Path) -> Lab:
     """Read a lab from the text of its file.
 
     Raises:
-        LabError: if the text is invalid; contains all problems, one line each.
+        LabError: if the text is invalid; the error lists all problems, one line each.
     """
     lines = text.replace("\r\n", "\n").split("\n")
     front, body_line = _front_matter(lines, path)
@@ -266,7 +266,7 @@ def _find(name: str, language: str) -> Path:
 
 
 def _front_matter(lines: Sequence[str], path: Path) -> tuple[str, int]:
-    """The TOML text with the line numbers of the file, and the index of the first line of the body."""
+    """The TOML text, whose lines keep their numbers in the file, and the index of the first line of the body."""
     if not lines or lines[0].strip() != _FENCE:
         shown = lines[0][:60] if lines else ""
         raise LabError(f'{path}:1: "{shown}": a lab begins with its front matter; allowed: a line of {_FENCE}')

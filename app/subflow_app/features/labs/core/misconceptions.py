@@ -18,8 +18,8 @@ SKETCH_FUNCTIONS: Mapping[str, Function] = {
     "lowest": Function(("number", "number"), unit="pkt"),
     "drops": Function(()),
 }
-"""Functions of claims about a drawn curve: highest and lowest point between two times (s), and number of drops by a
-fifth or more.
+"""Functions that claims about a drawn curve may call: the highest and the lowest point between two times (s), and the
+number of drops by a fifth or more.
 """
 
 _NEAR = 0.1  # relative distance within which two numbers count as equal
@@ -30,7 +30,7 @@ Points = Sequence[tuple[float, float]]
 
 
 def mistake_of(prediction: Prediction, made: Predicted) -> str:
-    """Feedback on a wrong prediction; empty if it was right, its outcome is unknown, or no known mistake matches."""
+    """Feedback on a wrong prediction that matches a known mistake; empty in all other cases."""
     value, came = made.value, made.came
     if made.is_right or came is None:
         return ""

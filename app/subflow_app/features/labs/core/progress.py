@@ -1,7 +1,7 @@
 """Progress of a student in a lab, kept in a JSON file that is replaced atomically, so that a crash loses nothing.
 
-A damaged file is renamed and reported, never overwritten. The file is named after the lab, and different lab files can
-share this name. The stored hash of the lab file therefore detects progress that was made with another file.
+A damaged file is renamed and reported, never overwritten. The file is named after the lab. Because different lab files
+can share a name, the hash of the lab file is stored as well, and reveals progress that was made with a different file.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ class Predicted:
     Attributes:
         value: the prediction.
         at: time of the prediction, ISO 8601.
-        after_run: number of the last run at that time.
-        came: outcome: the option, the number (SI), or the mean error of a curve (SI); None if unknown.
+        after_run: number of the latest run at that time.
+        came: actual outcome, i.e. the option, the number (SI), or the mean error of a curve (SI); None if unknown.
         is_right: whether the option came true; None for numbers and curves, and while unknown.
     """
 
@@ -76,11 +76,11 @@ class StepProgress:
     """Progress in one step.
 
     Attributes:
-        passed_at: time when the step was passed, ISO 8601; empty before.
+        passed_at: time when the step was passed, ISO 8601; empty until then.
         hints: number of hints shown.
-        prediction: the student's prediction; None before it.
+        prediction: the student's prediction; None until it is made.
         answers: answers by question, in the order in which they were given.
-        last_run: number of the last run when the step was passed; 0 without runs.
+        last_run: number of the latest run when the step was passed; 0 without runs.
     """
 
     passed_at: str = ""
@@ -106,9 +106,9 @@ class Progress:
         database: path of the database with the runs; empty for a database in memory.
         begin: highest record numbers in the database at the start.
         document: text of the scenario when it was last saved.
-        deal: seed of the order of options, different for each student.
+        deal: seed for the order of options, different for each student.
         steps: progress by ids of steps.
-        finished_at: time when the last step was passed; empty before.
+        finished_at: time when the last step was passed; empty until then.
     """
 
     lab: str
@@ -134,13 +134,13 @@ class Progress:
         return sum(self.step(step.id).is_passed for step in lab.steps)
 
     def step_runs(self) -> dict[str, int]:
-        """Number of the last run when a step was passed, by id of the step; steps without runs are omitted."""
+        """Number of the latest run when each step was passed, by id of the step; steps without runs are omitted."""
         return {name: step.last_run for name, step in self.steps.items() if step.last_run}
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Progress from a file, or None; `notice` is the reason if the file exists but is damaged or unreadable."""
+    """Progress read from a file, or None. If the file exists but cannot be used, `notice` gives the reason."""
 
     progress: Progress | None
     notice: str = ""
@@ -315,7 +315,7 @@ def _free_name(path: Path, why: str) -> Path:
 
 
 def is_other_text(lab: Lab, begun_with: str) -> bool:
-    """True if a hash matches the lab's file in no language.
+    """True if a hash does not match the lab's file in any language.
 
     Args:
         lab: the current lab.
@@ -325,7 +325,7 @@ def is_other_text(lab: Lab, begun_with: str) -> bool:
 
 
 def other_text_notice(lab: Lab, progress: Progress | None) -> str:
-    """Notice that progress belongs to another version of the lab; empty if it can be continued."""
+    """Notice that progress belongs to a different version of the lab; empty if it can be continued."""
     if progress is None or not is_other_text(lab, progress.lab_hash):
         return ""
     return tr(

@@ -23,8 +23,8 @@ from subflow_app.foundation.toml_files import read_text
 from subflow_sim.gate import is_there
 
 _FENCE = "+++"
-_UNPUBLISHED = ("do", "facts", "quoted")  # keys of a step that the copy omits
-_ANSWERS = ("answer", "why", "mistakes")  # keys of a question that the copy seals
+_UNPUBLISHED = ("do", "facts", "quoted")  # keys of a step that are left out of the copy
+_ANSWERS = ("answer", "why", "mistakes")  # keys of a question whose values are sealed in the copy
 
 
 def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
@@ -40,7 +40,7 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
 
     Raises:
         ExportError: if a file cannot be written.
-        LabError: if the lab is itself a published copy, or a written file would replace it.
+        LabError: if the lab is itself a published copy, or would be overwritten.
     """
     if lab.is_published:
         raise LabError(f"{lab.path} has been published: its answers are sealed; allowed: the lab that it was made from")
@@ -105,7 +105,7 @@ def _sealed(question: Question, salt: str) -> Sealed | None:
 
 
 def _beside(lab: Lab) -> dict[str, str]:
-    """Files of a lab by name: its scripts, and its scenario unless this is one of the shipped scenarios."""
+    """Texts of the files that a lab needs, by name: its scripts, and its scenario unless the scenario is shipped."""
     texts = {script.file: script.text for script in lab.scripts}
     try:
         is_shipped = find_scenario(lab.scenario.stem) == lab.scenario

@@ -1,13 +1,13 @@
 """Result files that students hand in: content, verification, and a second judgement of their steps.
 
-A hash over the whole content reveals changes; with a course key, only holders of the key can make a matching hash. The
-key gives no protection if students know it. Each run is stored with scenario, seed and signature, so that it can be
-simulated again and compared exactly. The comparison proves that these scenarios give these results. It proves neither
-who made them nor who found the answers.
+A hash over the whole content reveals changes. With a course key, only holders of the key can compute a matching hash,
+so students must not learn the key. Each run is stored with scenario, seed and signature, so that it can be simulated
+again and compared exactly. The comparison proves that these scenarios give these results. It proves neither who ran
+them nor who found the answers.
 
-The second judgement checks that the runs satisfy the steps that the file lists as passed. Trainings and the document
-during a step are outside the file, and the verdict reports that they cannot be judged. The scenario of the last run of
-the step replaces the document.
+The second judgement checks that the runs satisfy the steps that the file lists as passed. The file does not contain
+trainings or the document during a step, and the verdict reports that they cannot be judged. The scenario of the last
+run of a step takes the place of the document.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _evidence(
 
 
 def _judged(step: Step, made: StepProgress, evidence: Evidence) -> Iterator[tuple[bool, str]]:
-    """Yield objections to a step, each as (whether the objection is certain, text)."""
+    """Yield objections to a step as pairs (is_certain, text)."""
     if step.check:
         calls = list(Claim(step.check, functions()).calls())
         if any(call.name in _OF_TRAININGS for call in calls):
@@ -211,8 +211,8 @@ class RunVerdict:
     Attributes:
         number: number of the run.
         is_same: whether the signature was reproduced; None if the run could not be simulated, or if the signature
-            differs and another version made the run.
-        problem: reason; empty without a problem.
+            differs and a different version made the run.
+        problem: reason why the signature was not reproduced; empty if it was.
     """
 
     number: int
@@ -226,7 +226,7 @@ class ResultVerdict:
 
     Attributes:
         document: content of the file.
-        problems: contradictions; empty without any.
+        problems: contradictions; may be empty.
         doubts: parts that could not be repeated or compared, and so are not confirmed.
         notices: remarks that do not affect the verdict.
         runs: verdicts on the runs; empty if they were not simulated again.
@@ -257,7 +257,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         progress: the student's progress.
         evidence: work of the student, with the runs.
         student: name of the student.
-        key: key of the course; empty for a plain hash that anybody can make. Ignored for a published lab, which
+        key: key of the course; empty for a plain hash that anybody can compute. Ignored for a published lab, which
             contains a key.
     """
     document: dict[str, Any] = {
@@ -339,7 +339,7 @@ def verify_result(
         lab: the lecturer's version of the lab; None if unknown.
         key: key of the course.
         is_rerun: whether to simulate each run again.
-        again: simulator shared by several results; None for a separate one.
+        again: simulator shared by several results; None for a new simulator.
         tell: called with the number of finished runs and the total number.
         is_cancelled: called between two runs; True ends the simulation.
     """

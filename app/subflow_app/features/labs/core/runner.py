@@ -1,4 +1,4 @@
-"""Runner that does the steps of a lab by the lab's own solution, with a real document, store and simulator.
+"""Runner that carries out the solution of a lab step by step, with a real document, store and simulator.
 
 The runner finds mistakes that reading a lab file does not reveal: checks that fail after the solution, and checks that
 hold before any work. It also compares the numbers in the texts of a lab with the runs of its solution.
@@ -42,7 +42,7 @@ _ABOUT = 0.05
 
 
 def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
-    """Find facts of a step that its texts omit or its runs contradict.
+    """Yield a problem for each fact of a step that its texts omit or its runs contradict.
 
     Args:
         step: the step.
@@ -63,7 +63,7 @@ def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
 
 
 def texts_of(step: Step) -> Iterator[str]:
-    """All texts of a step for students."""
+    """All texts of a step that students can read."""
     yield from (step.title, step.text, step.not_yet, *step.hints)
     every: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction is not None else [])]
     for asked in every:
@@ -95,7 +95,7 @@ class StepOutcome:
 
     Attributes:
         step: id of the step.
-        problem: the problem; empty without one.
+        problem: description of the problem; empty if the step was passed.
         wall_s: wall-clock duration of the step, s.
     """
 
@@ -110,9 +110,9 @@ class LabOutcome:
 
     Attributes:
         lab: name of the lab.
-        steps: outcomes of steps up to the first one that was not passed.
+        steps: outcomes of the steps, up to the first step that was not passed.
         progress: progress of a student who follows the solution.
-        runs: number of runs made.
+        runs: number of runs that were made.
     """
 
     lab: str
@@ -127,13 +127,13 @@ class LabOutcome:
 
 
 class LabRunner:
-    """Does one lab by its solution.
+    """Carries out the solution of one lab.
 
     Args:
         lab: the lab.
         store: store for the runs.
         scratch: folder for trainings.
-        tell: called with each order before it runs.
+        tell: called with each order before the order is carried out.
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class LabRunner:
         return LabOutcome(lab.name, tuple(outcomes), self.session.progress, self._runs)
 
     def carry_out(self, step: Step) -> str:
-        """Do one step by its solution; return its problem, or an empty string."""
+        """Carry out the solution of one step. Return a description of the problem, or an empty string."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
             return f'its check holds before anything was done: check = "{step.check}"; else set always = true'
@@ -341,7 +341,7 @@ _SETTINGS = {
 
 
 def run_lab(lab: Lab, *, tell: Callable[[str], None] = lambda _text: None) -> LabOutcome:
-    """Do a lab in a temporary database and folder.
+    """Carry out the solution of a lab in a temporary database and folder.
 
     Raises:
         LabError: if the scenario of the lab is invalid.

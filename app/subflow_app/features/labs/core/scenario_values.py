@@ -25,7 +25,7 @@ SECTION_KINDS = {
 }
 # Key that the short form of a table sets: the limit of a queue, the name of a controller or scheduler.
 _SHORT = {"queue": "limit", "controller": "name", "scheduler": "name"}
-# Keys without influence on the network; the seed selects only a repetition.
+# Keys that do not affect the network. The seed only selects a repetition.
 _BESIDES = ("name", "seed", "notes", "format")
 _DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
 
@@ -38,8 +38,8 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
         key: e.g. "links.wifi.queue", "flows.x.controller", "duration".
 
     Returns:
-        A number in SI units, a boolean or a string; for an absent key, its default. `Missing` without a default, and
-        for lists and tables.
+        A number in SI units, a boolean or a string. An absent key yields its default. `Missing` for an absent key
+        without a default, and for lists and tables.
     """
     path = split_key(key)
     raw = doc.value(key)
@@ -98,14 +98,14 @@ def subflow_count(doc: ScenarioDoc, flow: str) -> int | None:
 
 
 def differences(first: ScenarioDoc, second: ScenarioDoc) -> list[str]:
-    """The dotted keys in which two scenarios differ; name, seed, notes and places on the canvas do not count."""
+    """The dotted keys in which two scenarios differ; name, seed, notes and positions on the canvas do not count."""
     before, after = _leaves(first.data), _leaves(second.data)
     keys = [key for key in {**before, **after} if _counts(key)]
     return [key for key in keys if not _same(value_of_leaf(first, key, before), value_of_leaf(second, key, after))]
 
 
 def value_of_leaf(doc: ScenarioDoc, key: str, leaves: Mapping[str, Any]) -> object:
-    """Value to compare at a key: the SI value, so that "1s" equals "1000ms", or the written text if no value exists."""
+    """Value to compare at a key: the SI value, so that "1s" equals "1000ms", or the text if it has no SI value."""
     value = value_of(doc, key)
     return repr(leaves.get(key)) if isinstance(value, Missing) else value
 
@@ -161,7 +161,7 @@ def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None)
 
 
 def _transport_default(doc: ScenarioDoc, param: Param, profile: Profile) -> object:
-    """Default of a transport option by the profile, given the other transport options of the scenario."""
+    """Default of a transport option under a profile, given the other transport options of the scenario."""
     written = doc.data.get("transport")
     values = {key: value_of(doc, f"transport.{key}") for key in written} if isinstance(written, dict) else {}
     given = {key: value for key, value in values.items() if not isinstance(value, Missing)}

@@ -82,7 +82,7 @@ def _mixed(text: bytes, key: bytes) -> bytes:
 
 
 def _names(value: str | float, tolerance: float) -> Iterator[str]:
-    """Names under which an answer is stored; a number gets one for each step within its tolerance."""
+    """Names under which an answer is stored; a number gets one name for each step within the tolerance."""
     if isinstance(value, str) or not tolerance or not value:
         yield _name(value, tolerance)
         return

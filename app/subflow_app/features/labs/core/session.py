@@ -1,7 +1,7 @@
 """Session of a student in a lab: next step, missing parts, predictions and answers, and feedback on them.
 
-`judge` evaluates the work of the student; it reads the store, and so belongs in a worker thread. `take` then applies
-the judgement. Feedback on predictions, answers and missing parts is the same in window and terminal.
+`judge` evaluates the work of the student. Because it reads the store, call it in a worker thread. `take` then applies
+the judgement. Feedback on predictions, answers and missing parts is the same in the window and the terminal.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Judgement:
         check: outcome of its check, or the reason why the outcome of its prediction is unknown; None without a check,
             or before the prediction.
         passes: whether the step is passed; False for a step that the student only reads.
-        last_run: number of the last run; 0 without runs.
+        last_run: number of the latest run; 0 without runs.
         came: outcome of its prediction; None if unknown.
         evidence: evidence that was judged.
         ran_early: whether a run satisfies the step but was made before the prediction, so that it does not count.
@@ -84,10 +84,10 @@ class Judgement:
 
 
 class LabSession:
-    """Session of one lab. Only `judge` and `judge_answer`, which change nothing, may be called in other threads."""
+    """Session of one lab. Only `judge` and `judge_answer`, which change nothing, may be called from other threads."""
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
-        """Continue from this progress; without a folder, nothing is saved."""
+        """Continue from this progress. Without a folder, nothing is saved."""
         self.lab = lab
         self.progress = progress  # the part that is saved
         self._folder = folder
@@ -96,11 +96,11 @@ class LabSession:
     def begin(
         cls, lab: Lab, store: Store, document: str, folder: ProgressFolder | None, database: str = ""
     ) -> LabSession:
-        """Begin a lab; existing records of the store do not count.
+        """Begin a lab. Records that are already in the store do not count.
 
         Raises:
             StoreError: if the store cannot be read.
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         session = cls.begin_at(lab, Begin.of(store), document, folder, database)
         session.keep()
@@ -118,7 +118,7 @@ class LabSession:
         """Write the progress to its file, if the session has a folder.
 
         Raises:
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         if self._folder is not None:
             self._folder.write(self.progress)
@@ -146,7 +146,7 @@ class LabSession:
         return self.progress.step(step.id)
 
     def hints(self, step: Step) -> tuple[str, ...]:
-        """The hints shown so far."""
+        """The hints that have already been shown."""
         return step.hints[: self.progress.step(step.id).hints]
 
     def is_answered(self, step: Step, question: Question) -> bool:
@@ -231,10 +231,10 @@ class LabSession:
     # Changes
 
     def take(self, judgement: Judgement) -> bool:
-        """Apply a judgement of the active step; True if the step is passed.
+        """Apply a judgement of the active step. Return True if the step is passed.
 
         Raises:
-            LabError: if the progress cannot be kept; the session continues regardless.
+            LabError: if the progress cannot be saved; the session continues regardless.
         """
         step = self.active
         if step is None or judgement.step != step.id:
@@ -254,7 +254,7 @@ class LabSession:
 
         Raises:
             InputError: if the step has a check, prediction or question, or is not active.
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         if not step.is_read_only or step != self.active:
             raise InputError(tr('the step "{title}" is not passed by reading it', title=step.title))
@@ -264,8 +264,8 @@ class LabSession:
         """Keep a prediction; afterwards only runs after `last_run` count in the step.
 
         Raises:
-            InputError: if the step expects no prediction or another kind of value, or if a prediction exists.
-            LabError: if the progress cannot be kept.
+            InputError: if the step expects no prediction or a different kind of value, or if one was already made.
+            LabError: if the progress cannot be saved.
         """
         prediction, made = step.prediction, self.progress.step(step.id)
         if prediction is None or made.prediction is not None or step != self.active:
@@ -278,7 +278,7 @@ class LabSession:
 
         Raises:
             InputError: if the question is already answered.
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         if self.is_answered(step, question):
             raise InputError(tr("this question is answered"))
@@ -291,7 +291,7 @@ class LabSession:
         """Return the next hint and count it as shown; None if no hint is left.
 
         Raises:
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         made = self.progress.step(step.id)
         if made.hints >= len(step.hints):
@@ -303,7 +303,7 @@ class LabSession:
         """Keep the text of the document, so that the student can continue later.
 
         Raises:
-            LabError: if the progress cannot be kept.
+            LabError: if the progress cannot be saved.
         """
         if text != self.progress.document:
             self.progress = replace(self.progress, document=text)
@@ -317,7 +317,7 @@ class LabSession:
 
 
 def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
-    """Options in an order that depends only on their number and the strings `by`, and so is equal in all languages."""
+    """Shuffle options. The order depends only on the number of options and on `by`, so all languages share it."""
 
     def place(index: int) -> bytes:
         return hashlib.sha256("\0".join((*by, str(index))).encode()).digest()
@@ -428,7 +428,7 @@ def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
 
 
 def prediction_text(step: Step, made: Predicted) -> str:
-    """Outcome of a prediction with feedback; while the outcome is unknown, a confirmation and the next action."""
+    """Outcome of a prediction with feedback; while the outcome is unknown, a confirmation and the next thing to do."""
     prediction = step.prediction
     assert prediction is not None
     if made.came is None:

@@ -1,4 +1,4 @@
-"""Orders of a lab file, which do the steps of the lab without a person.
+"""Orders of a lab file, which carry out the steps of the lab automatically.
 
 The orders, one per line of a step:
 
@@ -6,8 +6,8 @@ The orders, one per line of a step:
     unset KEY                 restore the default
     event at=20s link=wifi loss=5%
                               add a timed event
-    open SCENARIO             replace the document by a shipped scenario
-    script NAME FILE          set a script of the document from a file beside the lab
+    open SCENARIO             replace the document with a shipped scenario
+    script NAME FILE          set a script of the document from a file next to the lab
     run                       run the document; also run seed=3, run seeds=1..5
     predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
     answer QUESTION VALUE     the text of an option, or a number
@@ -33,7 +33,7 @@ from subflow_sim.plain_text import did_you_mean, either
 
 
 class SolutionError(Exception):
-    """An order cannot be parsed.
+    """Raised for an order that cannot be parsed.
 
     Attributes:
         message: description of the mistake.
@@ -52,7 +52,7 @@ class Order:
 
     Attributes:
         verb: first word of the order.
-        words: further words without KEY=VALUE.
+        words: further words, except for KEY=VALUE pairs.
         values: KEY=VALUE pairs in order.
     """
 
@@ -106,7 +106,7 @@ def parse_order(text: str) -> Order:
 
 
 def curve_points(text: str) -> list[tuple[float, float]]:
-    """Points of a curve from their text: "0s:1, 20s:80" gives [(0, 1), (20, 80)].
+    """Parse the points of a curve: "0s:1, 20s:80" gives [(0, 1), (20, 80)].
 
     Raises:
         SolutionError: if the text is not a list of points, or times do not increase.

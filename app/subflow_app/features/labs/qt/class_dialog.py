@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class ClassDialog(QDialog):
-    """A non-modal dialog, so that the lecturer can open runs and labs meanwhile."""
+    """Dialog that grades a class. It is not modal, so that the lecturer can open runs and labs while it is open."""
 
     def __init__(self, dialogs: Dialogs, workers: Workers, exports: Exports, parent: QWidget) -> None:
         super().__init__(parent)

@@ -24,7 +24,7 @@ from subflow_app.toolkit.widgets.shorthand import Label, WrapLayout, heading, na
 from subflow_app.vocabulary.language import current_language, tr
 
 _DRAG_PX = 250.0  # mouse movement for the whole range of a number
-_STARTS_PX = 3.0  # movement from which a click counts as dragging
+_STARTS_PX = 3.0  # movement beyond which a click counts as dragging
 _ROOM_PX = 8  # extra width of a number field for the cursor
 _PLOT_HEIGHT = 210
 _SIGNS = {"*": "·", "-": "−", "sqrt(": "√("}
@@ -32,7 +32,7 @@ _POWERS = {"2": "²", "3": "³"}
 
 
 class DraggedNumber(QDoubleSpinBox):
-    """A number in a formula: dragged with the mouse, typed, or moved with arrows, page keys, Home and End."""
+    """A number in a formula. Users drag it, type it, or change it with arrow keys, page keys, Home and End."""
 
     moved = Signal(float)
 
@@ -66,7 +66,7 @@ class DraggedNumber(QDoubleSpinBox):
         self.valueChanged.connect(self._on_value)
 
     def show_value(self, value: float) -> None:
-        """Shows another value without emitting a signal."""
+        """Shows a value without emitting a signal."""
         self.blockSignals(True)
         self.setValue(value)
         self.blockSignals(False)
@@ -94,7 +94,7 @@ class DraggedNumber(QDoubleSpinBox):
         return (QValidator.State.Acceptable if is_inside else QValidator.State.Intermediate), text, position
 
     def fixup(self, text: str) -> str:
-        """Replaces invalid text by a number within the range."""
+        """Replaces invalid text with a number within the range."""
         try:
             value = self.valueFromText(text)
         except ValueError:
@@ -156,7 +156,7 @@ class ExplorableView(QFrame):
         self.inputs = explorable.defaults()
         self.fields: dict[str, list[DraggedNumber]] = {}
         self._points: tuple[Point, ...] = ()
-        self._is_own = False  # True after the student changed a number
+        self._is_own = False  # True once the student has changed a number
         self._results: dict[str, Label] = {}
         language = current_language()
         self._language = language

@@ -28,7 +28,7 @@ class LabFeature(SessionFeature["Teacher"]):
         self.class_dialog: ClassDialog | None = None
 
     def make(self) -> Teacher:
-        """Make the controller with the list of labs and the page of steps."""
+        """Create the controller with the list of labs and the page of steps."""
         from subflow_app.features.labs.qt.teacher import Teacher
 
         return Teacher(self.ports, self)

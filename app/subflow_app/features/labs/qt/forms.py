@@ -1,7 +1,7 @@
 """Forms of a lab step: predictions and questions, with the given answers and their feedback.
 
-Options are radio buttons that wrap their text in narrow panels. A predicted curve is drawn on a small canvas with mouse
-or keys; the canvas later also shows the curve of the run.
+Options are radio buttons that wrap their text in narrow panels. A predicted curve is drawn on a small canvas with the
+mouse or keys; the canvas later also shows the curve of the run.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class OptionButton(QRadioButton):
 
 
 COLUMNS = 61
-"""Number of columns of a sketch, at equal distances in time."""
+"""Number of columns of a sketch, equally spaced in time."""
 
 _DEFAULT_UNTIL_S = 60.0
 _DEFAULT_TOP = 100.0  # in the unit of the sketch
@@ -114,7 +114,7 @@ def round_ticks(top: float) -> list[float]:
 
 
 class SketchCanvas(QWidget):
-    """Canvas for one curve over time. Arrow keys move the pen in time and height; Delete clears the curve."""
+    """Canvas on which to draw a curve over time. Arrow keys move the pen, and Delete clears the curve."""
 
     def __init__(self, prediction: Prediction, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -131,7 +131,7 @@ class SketchCanvas(QWidget):
         self._top = prediction.top or _DEFAULT_TOP * self._worth
         self._heights: NDArray[np.float64] = np.full(COLUMNS, np.nan)
         self._pen = 0  # column of the pen
-        self._last: int | None = None  # previous column of the mouse
+        self._last: int | None = None  # column of the mouse at its previous event
         self._is_closed = False
         # times (s) and values of the run; None before show_curve()
         self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None
@@ -143,7 +143,7 @@ class SketchCanvas(QWidget):
         return tuple(zip(times[drawn].tolist(), self._heights[drawn].tolist(), strict=True))
 
     def show_points(self, points: tuple[tuple[float, float], ...]) -> None:
-        """Replaces the drawing by an earlier prediction, interpolated at the columns."""
+        """Replaces the drawing with an earlier prediction, interpolated at the columns."""
         times, heights = np.array(points, np.float64).T
         columns = np.linspace(0.0, self._until_s, COLUMNS)
         inside = (columns >= times[0] - 1e-9) & (columns <= times[-1] + 1e-9)
@@ -241,7 +241,7 @@ class SketchCanvas(QWidget):
             painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:g}")
         for time_s in round_ticks(self._until_s):
             x = area.left() + time_s / self._until_s * area.width()
-            # The last label must stay within the canvas.
+            # The last label must not extend beyond the canvas.
             place = QRectF(min(x - 40, self.width() - 80), area.bottom() + 3, 80, 18)
             where = Qt.AlignmentFlag.AlignHCenter if x + 40 <= self.width() else Qt.AlignmentFlag.AlignRight
             painter.drawText(place, where, f"{time_s:g} s")
@@ -294,7 +294,7 @@ class AskForm(QFrame):
     def __init__(
         self, name: str, title: str, ask: str, options: tuple[str, ...], button: str, number_unit: str | None
     ) -> None:
-        """An unanswered form; `number_unit` None omits the number field, and an empty unit omits only the unit."""
+        """Create an unanswered form. It has no number field if `number_unit` is None, and no unit if it is empty."""
         super().__init__()
         self.setObjectName(name)
         self.setFrameShape(QFrame.Shape.StyledPanel)
@@ -322,7 +322,7 @@ class AskForm(QFrame):
 
     @property
     def said(self) -> str:
-        """The checked option, or the text of the number field; empty without an answer."""
+        """The checked option, or the text of the number field; empty if nothing was entered."""
         if self.number is not None:
             return self.number.text().strip()
         checked = self.choices.checkedButton()
@@ -354,7 +354,7 @@ class QuestionForm(AskForm):
     answered = Signal(str, str)  # id of the question, the answer
 
     def __init__(self, question: Question, options: tuple[str, ...]) -> None:
-        """An unanswered question with its options in this student's order."""
+        """Create an unanswered form with the options in this student's order."""
         name = f"lab_question_{question.id}"
         unit = None if question.options else question.unit
         super().__init__(name, tr("Question"), question.ask, options, tr("Answer"), unit)
@@ -384,7 +384,7 @@ class PredictionForm(AskForm):
     predicted = Signal(object)  # PredictionValue
 
     def __init__(self, step: Step, options: tuple[str, ...]) -> None:
-        """An empty prediction with its options in this student's order."""
+        """Create an empty form with the options in this student's order."""
         assert step.prediction is not None
         self.step = step
         self.prediction = prediction = step.prediction
@@ -398,7 +398,7 @@ class PredictionForm(AskForm):
             self._layout.insertWidget(2, self.canvas)
 
     def show_prediction(self, made: Predicted | None) -> None:
-        """Shows the prediction with its outcome, and prevents changes; no effect for None."""
+        """Shows a prediction with its outcome, and prevents changes. None has no effect."""
         if made is None:
             return
         tokens, prediction = current_tokens(), self.prediction

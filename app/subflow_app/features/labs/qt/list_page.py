@@ -48,7 +48,7 @@ class ListedLab:
     Attributes:
         lab: the lab.
         passed: number of passed steps; None if the lab was not begun, or was begun with another version of its file.
-        other_text: notice that the progress belongs to another version; empty otherwise.
+        other_text: notice that the progress belongs to a different version; empty otherwise.
     """
 
     lab: Lab
@@ -95,7 +95,7 @@ class LabListPage(QWidget):
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
         self.about = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
-        # The goals scroll in a low window, so that the list keeps some height.
+        # The description scrolls in an area of its own, so that long goals leave enough height for the list.
         area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("Description of the lab"))
         area.setFrameShape(area.Shape.NoFrame)
         area.setWidget(self.about)
@@ -126,12 +126,12 @@ class LabListPage(QWidget):
 
     @property
     def selected(self) -> ListedLab | None:
-        """The selected lab; None without a selection."""
+        """The selected lab; None if no lab is selected."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.rows[rows[0].row()] if rows else None
 
     def show_labs(self, labs: Sequence[ListedLab]) -> None:
-        """Lists labs, keeping the selection; otherwise selects a lab in progress, or the first unfinished one."""
+        """Lists labs and keeps the selection, or else selects a lab in progress, or else the first unfinished lab."""
         before = self.selected
         self.model.show_rows(labs)
         names = [listed.lab.name for listed in labs]
@@ -144,7 +144,7 @@ class LabListPage(QWidget):
         self._show_selected()
 
     def select(self, name: str) -> None:
-        """Selects a lab of the list."""
+        """Selects a lab in the list."""
         self.table.selectRow([listed.lab.name for listed in self.model.rows].index(name))
 
     def say(self, text: str) -> None:
@@ -200,7 +200,7 @@ def ask_lab_page(exports: Exports, lab: Lab, say: Callable[[str], object], *, ke
         exports: asks for the path, writes the file, and reports the result.
         lab: the lab.
         say: shows an error if the lab cannot become a web page.
-        key: key of the course; empty without a course.
+        key: key of the course; may be empty.
     """
     try:
         check_page(lab)

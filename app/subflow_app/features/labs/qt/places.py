@@ -1,4 +1,4 @@
-"""Rectangles of window parts that steps mention, an outline around these parts, and the ports of labs.
+"""Finds and outlines the parts of the window that steps mention, and declares the ports of labs.
 
 Targets are panels, buttons, plots, parts of the topology, and fields of the inspector. The outline follows a target
 when it moves in the window.
@@ -99,7 +99,7 @@ def _show_field(ports: LabPorts, key: str) -> None:
 
 
 def _panel(ports: LabPorts, name: str) -> QRect | None:
-    """Rectangle of a panel, of its tab behind other tabs, or of the action that opens it."""
+    """Rectangle of a panel, of its tab if the panel is hidden, or of the action that opens it if it is closed."""
     window, docks = ports.window(), ports.docks
     if name == "plots":
         return place_of_widget(window, ports.plots) or place_of_widget(window, docks.tab(name))
@@ -117,7 +117,7 @@ def _action(ports: LabPorts, name: str) -> QRect | None:
     button: QWidget | None = ports.toolbar.widgetForAction(action)
     if button is not None and button.isVisible():
         return place_of_widget(ports.window(), button)
-    # An action without a visible button is marked at its menu title.
+    # For an action without a visible button, outline the title of its menu.
     bar = ports.menuBar()
     for title in bar.actions():
         if _leads_to(title, action):
@@ -131,7 +131,7 @@ def _leads_to(title: QAction, action: QAction) -> bool:
 
 
 def _plot(ports: LabPorts, name: str) -> QRect | None:
-    """Rectangle of a plot, or of the plot panel while it lacks this plot; None for an unknown plot."""
+    """Rectangle of a plot, or of the plot panel if the plot is not shown; None for an unknown plot."""
     if name not in PLOTS_BY_ID:
         return None
     for stack in ports.plots.stacks:
@@ -174,7 +174,7 @@ def _part(ports: LabPorts, kind: str, name: str) -> QRect | None:
 
 
 def _field(ports: LabPorts, key: str) -> QRect | None:
-    """Rectangle of a field or, if its form is hidden, that of the node, link or flow to select; None without both."""
+    """Rectangle of a field or, if the field is hidden, of the node, link or flow to select; None if both are hidden."""
     row = ports.inspector.form.row(key)
     editor = None if row is None else place_of_widget(ports.window(), row.editor)
     if row is None or editor is None:
@@ -190,7 +190,7 @@ def _owner(key: str) -> str:
 
 
 def place_of_widget(window: QWidget, widget: QWidget) -> QRect | None:
-    """Rectangle of the visible part of a widget in the window, px; None without a visible part."""
+    """Rectangle of the visible part of a widget in the window, px; None if no part is visible."""
     if not widget.isVisible() or widget.window() is not window:
         return None
     # Parts scrolled out of sight are excluded.
@@ -217,7 +217,7 @@ _MARGIN = 3
 
 
 class Spotlight(QWidget):
-    """Transparent overlay that outlines targets and ignores the mouse; hidden without targets."""
+    """Transparent overlay that outlines targets and ignores the mouse. It is hidden when it has no targets."""
 
     def __init__(self, window: QWidget, find: Finder) -> None:
         super().__init__(window)
@@ -228,7 +228,7 @@ class Spotlight(QWidget):
         self._window = window
         self._find = find
         self.targets: tuple[Target, ...] = ()  # the outlined targets
-        self.places: list[QRect] = []  # their rectangles in the window, px
+        self.places: list[QRect] = []  # rectangles of the targets in the window, px
         self._clock = QElapsedTimer()
         self._timer = timer(self, self._follow)
         self.hide()
@@ -309,7 +309,7 @@ class LabPorts(FeatureHolder, PanelPorts, Protocol):
     topology: TopologyView
 
     def menuBar(self) -> QMenuBar:
-        """The menu bar, whose menus steps mention."""
+        """The menu bar; steps mention its menus."""
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches a plot on or off."""

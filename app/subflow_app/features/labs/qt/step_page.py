@@ -1,6 +1,6 @@
 """Page of one lab step: its text, its forms, feedback on missing parts, and navigation buttons.
 
-The text consists of Markdown paragraphs and typeset formulas between them.
+The text consists of Markdown paragraphs with typeset formulas between them.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _INDENT = 24
 
 
 class StepText(QWidget):
-    """Shows a Markdown text with typeset formulas."""
+    """Shows Markdown text with typeset formulas."""
 
     link_clicked = Signal(str)
 
@@ -151,12 +151,12 @@ class StepPage(QWidget):
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
         self.shown: Step | None = None  # None before the first step
-        self._session: LabSession | None = None  # session of the lab of the shown step
+        self._session: LabSession | None = None  # session of the lab to which the shown step belongs
         self.say_reopen(is_wanted=False)
         self._style()
 
     def show_step(self, session: LabSession, step: Step, *, has_following: bool = False) -> None:
-        """Shows the current state of a step; rebuilds the forms only for another step.
+        """Shows the current state of a step. The forms are rebuilt only when the step changes.
 
         Args:
             session: session of the lab.
@@ -177,14 +177,14 @@ class StepPage(QWidget):
             self.text.show_text(introduction + step.text)
             self._make_forms(session, step)
             self.scrolled.verticalScrollBar().setValue(0)
-            # The keys now scroll the text, and Tab moves to the first form.
+            # With the focus here, the keys scroll the text, and Tab moves to the first form.
             self.scrolled.setFocus()
             self.say("")
         made, state = session.step_progress(step), session.state(step)
         if self.prediction is not None:
             self.prediction.show_prediction(made.prediction)
         for form in self.questions:
-            # Questions appear after the prediction.
+            # Questions appear only after the prediction has been made.
             form.setVisible(self.prediction is None or made.prediction is not None)
             given = made.answers.get(form.question.id, ())
             form.show_answers(given, is_done=session.is_answered(step, form.question))

@@ -1,4 +1,4 @@
-"""Labs in the window: the panel with list and steps, the active lab, and outlines around mentioned parts."""
+"""Labs in the window: the panel with the list and the steps, the active lab, and outlines of mentioned parts."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LabPanel(QStackedWidget):
     hidden = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """Make both pages without labs."""
+        """Create both pages, without labs."""
         super().__init__(parent)
         self.list, self.step = LabListPage(), StepPage()
         self.addWidget(self.list)
@@ -80,7 +80,7 @@ class Teacher(QObject):
 
     Attributes:
         panel: the panel with both pages.
-        begun: session of the active lab; None without one.
+        begun: session of the active lab; None if no lab is active.
     """
 
     changed = Signal()
@@ -139,7 +139,7 @@ class Teacher(QObject):
         ports.database.opened.connect(lambda _store: self._on_database_opened())
 
     def possible(self) -> frozenset[str]:
-        """Ids of actions that are possible in the step."""
+        """Ids of the actions that are possible in the shown step."""
         step, page = self._step, self.panel.step
         if self.begun is None or step is None:
             return frozenset()
@@ -151,7 +151,7 @@ class Teacher(QObject):
         return frozenset(found)
 
     def may_close(self) -> bool:
-        """Always True, because the progress of the lab is kept."""
+        """Always True, because the progress of the lab is saved."""
         return True
 
     def close(self) -> None:
@@ -234,7 +234,7 @@ class Teacher(QObject):
         self.look()
 
     def hint(self) -> None:
-        """Shows another hint."""
+        """Shows the next hint of the step."""
         session, step = self.begun, self._step
         if session is not None and step is not None:
             self._keeping(lambda: session.hint(step))
@@ -242,7 +242,7 @@ class Teacher(QObject):
             self.panel.step.scrolled.ensureWidgetVisible(self.panel.step.hints)
 
     def write_result(self) -> None:
-        """Asks for name and path, and writes the result file."""
+        """Asks for the student's name and a path, and writes the result file."""
         session, reader, ports = self.begun, self._evidence, self.ports
         if session is None or reader is None:
             return
@@ -450,16 +450,16 @@ class Teacher(QObject):
         self._switched_on.clear()
 
     def _following(self, lab: Lab) -> Lab | None:
-        """The next lab that can be done on this installation; None after the last one."""
+        """The next lab that can be done on this installation; None if no lab follows."""
         return next((each for each in self._labs.values() if each.number > lab.number and not each.missing), None)
 
     def _suggested_sweep(self) -> SweepSuggestion | None:
-        """Sweep to suggest: seeds of the step's solution, and controllers if the step varies them; None without one."""
+        """Sweep to suggest: that of the step's solution, or three seeds if the solution was removed; otherwise None."""
         if self._step is None or not self._is_kept():
             return None
         from subflow_app.features.sweeps.qt.new_dialog import SweepSuggestion
 
-        if not self._step.do:  # a published lab lacks its solution
+        if not self._step.do:  # a published lab contains no solution
             return SweepSuggestion("1..3", compares_controllers=False)
         for order in map(parse_order, self._step.do):
             if order.verb == "sweep":
@@ -470,7 +470,7 @@ class Teacher(QObject):
         return None
 
     def _is_kept(self) -> bool:
-        """True if the open document is that of the lab and has no file; its text is then saved with the progress."""
+        """True if the open document belongs to the lab and has no file, so that the progress saves its text."""
         return self._doc is not None and self._doc.path is None and self.ports.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:
