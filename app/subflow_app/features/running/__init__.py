@@ -1,1 +1,1 @@
-"""Single runs with live changes and steps, and a queue for many runs."""
+"""Single runs, which can be changed and stepped through while they are active, and a queue for many runs."""

@@ -96,12 +96,12 @@ def run(
         print_note(line)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
-        # Without a window, decisions are taken from the core during the run, and need little memory.
+        # Unless only a window of decisions is kept, the core hands them over during the run and needs little memory.
         kept = None if window_s is None else recording
         _print_estimate(source.scenario, interval_s, kept, is_kept=not no_store, as_json=as_json)
         return
     with ExitStack() as stack:
-        # Open the database before the simulation: a failure costs nothing here.
+        # Open the database before the simulation, so that a failure does not waste any work.
         store = None if no_store else stack.enter_context(opened_store(database))
         try:
             job = RunJob(
@@ -131,16 +131,16 @@ def carry_out_and_tell(
     more: Callable[[], dict[str, Any]] = dict,
     tell_more: Callable[[], None] = lambda: None,
 ) -> int:
-    """Run the job, print its summary unless it failed, and export it.
+    """Carry out a run, print its summary unless it failed, and export it.
 
     Args:
         job: the run.
         store: store of the run; None: the run is not stored.
         tags: tags for the stored run.
-        export: folder for data and figures; None: no export.
+        export: folder for exported data and figures; None: no export.
         as_json: whether to print one JSON document instead of text.
-        more: returns further keys of the JSON document; called only with `as_json`, after a run without error.
-        tell_more: prints further text below the summary; called only without `as_json`, after a run without error.
+        more: returns further keys of the JSON document; called only if `as_json` is true and the run did not fail.
+        tell_more: prints further text below the summary; called only if `as_json` is false and the run did not fail.
 
     Returns:
         The exit code.
@@ -151,7 +151,7 @@ def carry_out_and_tell(
     for warning in warnings:
         print_note(f"warning: {warning}")
     result, signal_number = in_background(job, job.name, lambda: _progress_text(job.progress))
-    # Save a copy of an unstored run first, before another step can fail.
+    # If the store failed, save a copy of the run before anything else can fail.
     rescued = _rescue(job, result) if result.store_error is not None else None
     if store is not None and result.run_id is not None:
         for tag in tags:
@@ -212,7 +212,7 @@ def _rescue(job: RunJob, result: RunResult) -> Path | None:
 
 
 def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
-    """Write data and figures; False after printing the error if this failed."""
+    """Write data and figures; if this fails, print the error and return False."""
     from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 
     plan = ExportPlan(figure_formats=("svg", "png"))
@@ -245,7 +245,7 @@ def _print_estimate(
 
 
 def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> float | None:
-    """Length of the period at the end of the run whose decisions are kept, s; None keeps all or no decisions."""
+    """Length of the period at the end of the run whose decisions are kept, s; None if the option is not given."""
     window_s = None if window is None else positive_time_option("--decision-window", window, "10s")
     if (is_wanted or window_s is not None) and not is_kept:
         raise InputError("--no-store would keep no decisions: leave it out, or write them with --export DIR")
@@ -253,7 +253,7 @@ def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> f
 
 
 def _limits(memory: str | None, events: str | None) -> Limits | None:
-    """Limits from the options, completed from the environment variables; None without options."""
+    """Limits from the options, or from environment variables for a missing option; None if both options are missing."""
     from subflow_sim.errors import ParamError
     from subflow_sim.limits import MAX_CROSSINGS_VARIABLE, MAX_MEMORY_VARIABLE, Limits
 
@@ -266,7 +266,7 @@ def _limits(memory: str | None, events: str | None) -> Limits | None:
 
 
 def _progress_text(progress: RunProgress) -> str:
-    """Simulated time, speed and remaining time of a run."""
+    """Text with the simulated time, speed and remaining time of a run."""
     from subflow_app.vocabulary.number_text import duration_text, speed_text
 
     return (

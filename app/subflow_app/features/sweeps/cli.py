@@ -1,4 +1,4 @@
-"""``subflow sweep`` and ``subflow sweeps``: make sweeps, and show, resume and manage earlier sweeps.
+"""``subflow sweep`` runs a sweep; ``subflow sweeps`` shows, resumes and manages earlier sweeps.
 
 A sweep runs a scenario over values of its parameters and seeds, on all cores or on a cluster.
 """
@@ -200,7 +200,7 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
 
 
 def job_count(text: str) -> int:
-    """Number of simultaneous runs; ``all`` is the number of cores.
+    """Parse a number of simultaneous runs; ``all`` is the number of cores.
 
     Raises:
         InputError: if the text is neither a number from 1 to 1024 nor ``all``.
@@ -215,10 +215,10 @@ def job_count(text: str) -> int:
 
 
 def check_out(out: Path | None) -> None:
-    """Refuse an impossible output file before the sweep runs.
+    """Check the name of the output file before the sweep runs.
 
     Raises:
-        InputError: if its name has another suffix, or if its folder does not exist.
+        InputError: if the suffix is neither .csv nor .json, or if the folder does not exist.
     """
     if out is None:
         return
@@ -229,9 +229,9 @@ def check_out(out: Path | None) -> None:
 
 
 def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
-    """Write the results: JSON for the suffix .json, else CSV with a line for each point.
+    """Write the results as JSON if the suffix is .json, else as CSV with a line for each point.
 
-    With `is_long`, the CSV has a line for each point, seed and figure; JSON always contains all values.
+    If `is_long` is true, the CSV has a line for each point, seed and figure. JSON always contains all values.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -247,7 +247,7 @@ def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
 
 
 def _unfinished(store: Store, asked: SweepPlan) -> int | None:
-    """The newest unfinished sweep of this plan; None, with a printed note, if the store contains no such sweep."""
+    """Find the latest unfinished sweep of this plan. If the store contains none, print a note and return None."""
     from subflow_app.features.sweeps.core.plan_file import plan_text
 
     found = store.sweeps.of_plan(plan_text(asked))
@@ -431,7 +431,7 @@ def delete(
 
 
 def sweep_number(store: Store, text: str) -> int:
-    """Number of the sweep that the user named.
+    """Number of the sweep that the user specified.
 
     Raises:
         InputError: if the text is neither a number nor ``last``.

@@ -1,1 +1,1 @@
-"""Trainings, their policies, and learning agents in runs."""
+"""Training runs, the policies that they produce, and learning agents in simulation runs."""

@@ -1,1 +1,1 @@
-"""Single runs with live changes and steps, and a queue for many runs, without the window. Start reading at `runs`."""
+"""Single runs with live changes and steps, and a queue for many runs; independent of Qt. Start reading at `runs`."""

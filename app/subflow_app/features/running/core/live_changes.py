@@ -1,8 +1,8 @@
-"""Live changes of a run as events of that run, and the state of links and flows at a given time.
+"""Live changes to a run, recorded as events, and the state of links and flows at a given time.
 
-A change can contain all keys of an `[[events]]` entry of a scenario file except the time. The change is appended to the
-text that is stored with the run, and this text reproduces the run bit for bit. The document from which the run was
-started does not change.
+A change can contain all keys of an `[[events]]` entry of a scenario file except the time. It is appended to the
+scenario text that is stored with the run, so that this text reproduces the run bit for bit. The document from which
+the run was started does not change.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NANOSECONDS = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class LiveChange:
-    """A change made to a running simulation.
+    """A change that was made to a run.
 
     Attributes:
         event: the event with its exact time.
@@ -34,7 +34,7 @@ class LiveChange:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """A change that waits for the simulation thread.
+    """A requested change that waits for the simulation thread.
 
     Attributes:
         values: the keys of the requested `[[events]]` entry, without `at`.
@@ -46,7 +46,7 @@ class Wanted:
 
 
 def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
-    """The scenario text with the change as its last event.
+    """Append a change to the scenario text as its last event.
 
     Args:
         text: TOML of the scenario.
@@ -54,14 +54,14 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
         at_s: time of the change, s, a whole number of nanoseconds.
 
     Raises:
-        TomlEditError: if the text cannot take another event.
+        TomlEditError: if no event can be appended to the text.
     """
     entry: dict[str, TomlValue] = {"at": f"{round(at_s * _NANOSECONDS)}ns", **values}
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"{key} = {toml_edit.render(value)}" for key, value in entry.items()]
     appended = newline.join([text.rstrip(), "", "[[events]]", *lines, ""])
-    # Parsing twice takes a tenth of the time of `append_table`, and the run waits for this function. Parsing fails if
-    # the events of the file are an inline array.
+    # The run waits for this function, and parsing twice takes a tenth of the time of `append_table`. Parsing fails if
+    # the file contains its events as an inline array.
     try:
         before, after = toml_edit.read_toml(text), toml_edit.read_toml(appended)
     except toml_edit.TomlEditError:
@@ -73,12 +73,12 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LiveSubflow:
-    """State of a subflow after the events so far.
+    """State of a subflow at a given time.
 
     Attributes:
         ordinal: position in the order of paths, from 1.
         path: names of the links of its path.
-        is_open: whether the subflow was never closed, or was opened again.
+        is_open: whether the subflow was never closed, or was reopened.
         is_backup: whether the subflow carries data only while no other subflow is usable.
     """
 
@@ -114,12 +114,12 @@ def live_subflows(
 
 
 def live_controller(scenario: Scenario, changes: Sequence[LiveChange], name: str, now_s: float) -> Choice | None:
-    """The controller in force at `now_s`; None for a flow of datagrams or an unknown name.
+    """The controller of a flow at `now_s`; None for a flow of datagrams or an unknown name.
 
     Args:
         scenario: scenario at the start of the run.
         changes: live changes before `now_s`.
-        name: name of a flow or of a copy of it; events of a flow apply to its copies too.
+        name: name of a flow, or of a copy of a flow. Events of a flow also apply to its copies.
         now_s: simulated time, s.
     """
     base = name.partition(".")[0]
@@ -144,8 +144,8 @@ def _live_subflow(flow: Flow, ordinal: int, events: Sequence[Event]) -> LiveSubf
 
 
 def _until(scenario: Scenario, changes: Sequence[LiveChange], now_s: float) -> Iterator[Event]:
-    """All live changes, and the planned events until `now_s`, in chronological order."""
+    """All live changes, and the planned events up to `now_s`, in chronological order."""
     live = [change.event for change in changes]
-    # Live changes are not filtered by time: each is dated one nanosecond after the time that a run has reached.
+    # Live changes are not filtered by time, because each is dated one nanosecond after the time the run had reached.
     planned = [event for event in scenario.events if event.at_s <= now_s]
     yield from sorted([*planned, *live], key=lambda event: round(event.at_s * 1e9))

@@ -1,4 +1,7 @@
-"""Events, time, memory and disk space of a run: expected values from simulating its beginning, and upper limits."""
+"""Estimates the events, time, memory and disk space of a run.
+
+Upper bounds follow from the scenario, and expected values from simulating the beginning of the run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from subflow_sim.scenario import Scenario
 
 # Assumed link crossings per second if no trial was possible.
 _USUAL_RATE = 5e6
-# Typical time for starting the Python interpreter, s, added to the process time.
+# Typical time to start the Python interpreter, s, added to the processor time.
 _PYTHON_S = 0.05
 
 
@@ -27,8 +30,8 @@ class RunEstimate:
 
     Attributes:
         most: upper bound, reached if flows fill their links; compared with the limits.
-        told: forecast of time and memory of the simulation; upper bounds without a trial.
-        is_tried: False if the run exceeds the limits, so that no trial was made.
+        told: forecast of the time and memory of the simulation; contains upper bounds if no trial was made.
+        is_tried: whether the beginning was simulated as a trial; False if the run exceeds the limits.
         start_s: processor time until the run begins, s.
         start_wall_s: time until the run begins, s.
         is_kept: whether the run is stored.
@@ -43,7 +46,7 @@ class RunEstimate:
 
     @property
     def cpu_s(self) -> float:
-        """Processor time of the program, s."""
+        """Processor time of the whole command, s."""
         stored_s = executors.storing_s(self.most.columns, self.most.trace_bytes) if self.is_kept else 0.0
         return self.start_s + self.told.cpu_s + stored_s
 
@@ -54,17 +57,17 @@ class RunEstimate:
 
     @property
     def _slowness(self) -> float:
-        """Wall-clock time divided by processor time, from the trial and from the start of the program.
+        """Wall-clock time divided by processor time, measured in the trial and at the start of the program.
 
-        A busy machine favours new processes, so a short trial underestimates the load. The start of the program counts
-        at most twice the trial, because it also includes waits for the disk.
+        A busy machine favours new processes, so a short trial underestimates the load. The ratio at the start of the
+        program is limited to twice the ratio in the trial, because it also includes waits for the disk.
         """
         tried = 1.0 / executors.speed(1, self.told.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
 
     @property
     def memory_bytes(self) -> float:
-        """Memory of the program at its peak, bytes."""
+        """Peak memory of the program, bytes."""
         stored = executors.STORE_BYTES + executors.COLUMN_BYTES * self.most.columns
         stored += executors.BYTES_PER_TRACE_BYTE * self.most.trace_bytes
         return executors.PROGRAM_BYTES + self.told.memory_bytes + (stored if self.is_kept else 0.0)
@@ -111,7 +114,7 @@ def estimate_run(
     decisions: DecisionLimits | None = None,
     is_kept: bool = True,
 ) -> RunEstimate:
-    """Estimate of `subflow run` for a scenario, in a process that has just started.
+    """Estimate what `subflow run` needs for a scenario. Call it in a process that has just started.
 
     Args:
         scenario: scenario of the run.

@@ -1,7 +1,7 @@
-"""A queue of runs, several of which run simultaneously in threads; runs can be paused, cancelled and retried.
+"""A queue that carries out several runs simultaneously in threads. Runs can be paused, cancelled and retried.
 
-Each run is stored in the store that is open when the run starts, if any, with the tag of its batch. A failed run, or a
-failure of the store, does not stop the queue.
+If a store is open when a run starts, the run is stored there with the tag of its batch. Neither a failed run nor a
+failure of the store stops the queue.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ MOST_AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:
-    """A run to be queued.
+    """A run to add to the queue.
 
     Attributes:
         source: the scenario to simulate, with its text.
         name: name of the run.
-        maker: makes the run in the thread that simulates it; None: the scenario runs from its beginning.
+        maker: creates the job in the thread that simulates it; None: the scenario runs from its beginning.
     """
 
     source: ScenarioSource
@@ -50,14 +50,14 @@ class QueueEntry:
     """State of a queued run, for display.
 
     Attributes:
-        number: identifies the run; counts up in the order of adding.
+        number: identifies the run; runs are numbered in the order in which they are added.
         name: name of the run.
         seed: seed of the run.
-        tag: tag of the batch; empty without a tag.
-        state: waiting, running, paused or an end state.
-        fraction: share of the duration simulated so far, 0 to 1.
+        tag: tag of the batch; empty if it has no tag.
+        state: waiting, running, paused or a final state.
+        fraction: simulated share of the duration, 0 to 1.
         eta_s: remaining wall time, s; NaN while unknown.
-        note: why the run failed, is not completely stored, or lacks its tag; else empty.
+        note: why the run failed, is not completely stored, or lacks its tag; otherwise empty.
         run_id: number of the run in the store; None if the run is not stored (yet).
     """
 
@@ -123,7 +123,10 @@ class RunQueue:
             return [self._shown(item) for item in self._items]
 
     def estimate(self) -> None:
-        """Estimate the time of unfinished runs, which `progress` uses until runs are measured; blocks for a moment."""
+        """Estimate the time that unfinished runs will take, for `progress` to use until it has measured a run.
+
+        Blocks while the beginnings of some runs are simulated.
+        """
         with self._lock:
             scenarios = [item.run.source.scenario for item in self._items if not item.entry.state.is_over]
         simulated_s = sum(scenario.duration_s for scenario in scenarios)
@@ -168,7 +171,7 @@ class RunQueue:
             return JobProgress(len(items), done, eta_s=eta_s, state=state, share=share)
 
     def take_begun(self) -> list[RunJob]:
-        """The runs that have begun since the last call; they may have ended, too."""
+        """The runs that have begun since the last call. Some may have ended already."""
         with self._lock:
             begun, self._begun = self._begun, []
             return begun
@@ -180,11 +183,11 @@ class RunQueue:
             return ended
 
     def add(self, runs: Sequence[QueuedRun], tag: str = "") -> list[int]:
-        """Queue runs and start as many as `parallel` permits.
+        """Queue runs, and start as many as `parallel` permits.
 
         Args:
-            runs: runs in the order of their start.
-            tag: tag of each stored run; empty for no tag.
+            runs: the runs, in the order in which to start them.
+            tag: tag for each stored run; empty for no tag.
 
         Returns:
             Numbers of the queued runs.
@@ -200,13 +203,13 @@ class RunQueue:
             return numbers
 
     def set_parallel(self, parallel: int) -> None:
-        """Set the maximum number of simultaneous runs; a lower maximum stops no run in progress."""
+        """Set the maximum number of simultaneous runs. Runs in progress are not stopped if they exceed it."""
         with self._lock:
             self._parallel = max(1, parallel)
             self._start_next()
 
     def pause(self) -> None:
-        """Pause the running runs, and start no waiting runs."""
+        """Pause the runs in progress, and start no waiting runs until `unpause`."""
         with self._lock:
             self.is_paused = True
             for item in self._items:
@@ -223,7 +226,7 @@ class RunQueue:
             self._start_next()
 
     def cancel(self, numbers: Collection[int]) -> None:
-        """Cancel waiting runs, and stop running runs; the part simulated so far is kept."""
+        """Cancel waiting runs, and stop runs in progress, whose simulated part is kept."""
         with self._lock:
             for item in self._chosen(numbers):
                 if item.entry.state is JobState.WAITING:
@@ -244,7 +247,7 @@ class RunQueue:
             self._start_next()
 
     def move(self, numbers: Collection[int], by: int) -> None:
-        """Move runs up (-1) or down (1) by one place; they stop at the ends and keep their order."""
+        """Move runs up (-1) or down (1) by one place, keeping their order; runs at the end of the list do not move."""
         with self._lock:
             chosen = set(numbers)
             items = self._items if by < 0 else self._items[::-1]
@@ -265,7 +268,7 @@ class RunQueue:
             self._items = [item for item in self._items if item.entry.state is not JobState.FINISHED]
 
     def close(self) -> None:
-        """Cancel all runs and wait for their threads; the parts simulated so far are kept."""
+        """Cancel all runs and wait for their threads to end. The simulated parts of the runs are kept."""
         with self._lock:
             self._is_closed = True
             self.cancel([item.entry.number for item in self._items])
@@ -301,7 +304,7 @@ class RunQueue:
                 thread.start()
 
     def _carry_out(self, item: _Item) -> None:
-        """Body of the thread of one run; starts the next waiting runs at its end."""
+        """Carry out one run in its thread, and start the next waiting runs afterwards."""
         try:
             entry = self._run(item)
         except Exception as error:
@@ -367,5 +370,5 @@ class RunQueue:
 
 
 def default_parallel() -> int:
-    """Number of cores less one for the window; at least 1."""
+    """Number of cores, minus one that is left for the window; at least 1."""
     return max(1, (os.cpu_count() or 2) - 1)

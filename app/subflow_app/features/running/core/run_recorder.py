@@ -1,6 +1,6 @@
-"""The recorder that streams a run into the store, and the protocol of the simulation that a run uses.
+"""The recorder that streams a run into the store, and the protocol that a simulation implements for it.
 
-The run continues when the store fails half-way.
+If the store fails, the run continues in memory.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# Samples are written in blocks of this many rows, or after this wall time (s), so that a crash loses little.
+# Samples are written in blocks of this many rows, or after this wall time (s), so that little is lost in a crash.
 _BLOCK_SAMPLES = 512
 BLOCK_WALL_S = 0.5
-# This many waiting decisions, intervals and agent steps cause a write before the block is full.
+# If this many decisions, intervals and agent steps are waiting, a block is written before it is full.
 BLOCK_EVENTS = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunPast:
-    """History of a fork, i.e. of a run that continues another run from a later time than 0.
+    """History of a fork, i.e. of a run that branches off from an earlier run at a time after 0.
 
     Attributes:
         fork: branch point as stored.
-        marks: marks before the branch.
-        events: events before the branch, by stream; the tables number names as the simulation does.
+        marks: marks before the branch point.
+        events: events before the branch point, by stream; the tables number names as the simulation does.
         origin: the traces of the original run.
     """
 
@@ -67,17 +67,18 @@ class RunPast:
 
 
 class RunRecorder:
-    """Moves samples and events of one run to traces and store. Used by the simulation thread.
+    """Transfers the samples and events of one run to the traces and the store. Used by the simulation thread.
 
-    The store begins a run in a separate thread, and the simulation does not wait for it. With many flows or a busy
-    disk, beginning a run can take seconds.
+    With many flows or a busy disk, the store can take seconds to begin a run. It therefore does so in a separate
+    thread, and the simulation does not wait for it.
 
-    Marks, monitor intervals, decisions and steps of agents always go to the live traces. With a store, they also go to
-    the store, together with the samples. The first `StoreError` ends the storing, but not the run, and is kept in
-    `error`. The traces in memory stay complete, except for the oldest of very many intervals, decisions and steps.
+    Marks, monitor intervals, decisions and agent steps always go to the live traces. If a store is used, they are also
+    stored, together with the samples. After the first `StoreError`, which is kept in `error`, nothing more is stored,
+    but the run continues. The traces in memory are complete, except that the oldest intervals, decisions and steps are
+    dropped if they become very many.
 
     Attributes:
-        has_begun: whether the store has ever begun the run.
+        has_begun: whether the store has begun the run, even if it failed later.
     """
 
     def __init__(
@@ -107,7 +108,7 @@ class RunRecorder:
         self._waiting_marks: list[TraceMark] = []
         self._waiting_events: list[tuple[str, EventTable]] = []
         if is_over:
-            # Stored afterwards from memory: the simulation no longer holds the marks and events, but the traces do.
+            # The run is stored after its end. The simulation no longer holds the marks and events, but the traces do.
             self._waiting_marks.extend(traces.marks())
             self._waiting_events.extend((spec.name, traces.events(spec.name)) for spec in (DECISION, INTERVAL, AGENT))
         elif past is not None:
@@ -136,7 +137,7 @@ class RunRecorder:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in the store, after waiting for its start there; None without a store or after failure."""
+        """Number of the run in the store; None if it is not stored. Waits until the store has begun the run."""
         self._take_writer(wait=True)
         return self._writer.run_id if self._writer is not None else None
 
@@ -144,7 +145,7 @@ class RunRecorder:
         """Transfer new samples, marks and events to the traces and the store.
 
         Args:
-            everything: whether to write even a short block to the store, e.g. because the run pauses now.
+            everything: whether to write even a short block to the store, e.g. because the run is about to pause.
         """
         marks = [TraceMark(mark.time_s, mark.owner, mark.kind, mark.value) for mark in self._simulation.take_marks()]
         self._traces.add_marks(marks)
@@ -156,7 +157,7 @@ class RunRecorder:
         steps = self._simulation.take_agent_steps()
         if steps is not None:
             self._add_events(AGENT, agent_table(steps))
-        # With a window, the simulation keeps the decisions until the end, when the last decisions are known.
+        # If only a window of decisions is wanted, the simulation keeps them until the end, when the window is known.
         if self._decisions is not None and self._decisions.window_s is None:
             self._take_decisions(None)
         self._take_writer(wait=everything)
@@ -200,7 +201,7 @@ class RunRecorder:
         return self._writer is not None or self._starting is not None
 
     def _take_writer(self, *, wait: bool) -> None:
-        """Get the writer from the store; without `wait`, only if it is ready."""
+        """Get the writer from the store; unless `wait` is true, only if it is ready."""
         starting = self._starting
         if starting is None or not (wait or starting.done()):
             return
@@ -233,7 +234,7 @@ class RunRecorder:
             self._waiting_events.append((stream.name, table))
 
     def _write_block(self) -> None:
-        """Write one block of all columns, from the first unstored sample on."""
+        """Write a block with all samples that are not stored yet, in all columns."""
         assert self._writer is not None
         first, end = self._stored_samples, self._simulation.sample_count
         try:
@@ -256,7 +257,7 @@ class RunRecorder:
         _log.error("the run continues in memory only: %s", error)
         self.error = error
         if self._writer is not None:
-            self._writer.abandon()  # else the store would list the run as running until the store closes
+            self._writer.abandon()  # otherwise the store would list the run as running until it is closed
             self._writer = None
         self._waiting_marks.clear()
         self._waiting_events.clear()
@@ -271,7 +272,7 @@ def run_start(
     sample_interval_s: float,
     fork: RunFork | None = None,
 ) -> RunStart:
-    """Description of a run that starts now, for the store."""
+    """Describe a run that starts now, for the store."""
     return RunStart(
         name=name,
         scenario_name=scenario.name,
@@ -292,7 +293,7 @@ def run_start(
 def finished_row(
     start: RunStart, *, run_id: int | None, status: str, summary: Mapping[str, Any], signature: str
 ) -> RunRow:
-    """Row of an ended run in the list of runs; an unstored run has number 0."""
+    """Row of an ended run in the list of runs; a run that is not stored has number 0."""
     figures = headline(summary)
     assert start.started_at_utc is not None
     return RunRow(
@@ -327,11 +328,11 @@ def finished_row(
 
 
 def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = ()) -> str:
-    """Names of the controllers of a scenario, each once: ``"lia, newreno"``; constant-rate flows add no name.
+    """The names of a scenario's controllers, without repetition, e.g. ``"lia, newreno"``.
 
     Args:
         scenario: scenario of the run.
-        changes: changes at the branch of a fork, which can replace controllers.
+        changes: changes at the branch point of a fork, which can replace controllers.
     """
     names = [flow.controller.name for flow in scenario.flows.values()]
     for change in changes:
@@ -341,7 +342,7 @@ def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = 
 
 
 class RunnableSimulation(Protocol):
-    """The methods of a simulation that a run uses; `subflow_sim.Simulation` provides them."""
+    """The methods of a simulation that a run uses; `subflow_sim.Simulation` implements them."""
 
     @property
     def seed(self) -> int:
@@ -349,11 +350,11 @@ class RunnableSimulation(Protocol):
 
     @property
     def now_s(self) -> float:
-        """Simulated time so far, s."""
+        """Current simulated time, s."""
 
     @property
     def duration_s(self) -> float:
-        """Simulated time requested, s."""
+        """Simulated time at which the run ends, s."""
 
     @property
     def finished(self) -> bool:
@@ -361,7 +362,7 @@ class RunnableSimulation(Protocol):
 
     @property
     def packets(self) -> int:
-        """Data packets delivered so far."""
+        """Number of data packets delivered."""
 
     @property
     def columns(self) -> Sequence[ColumnLike]:
@@ -369,7 +370,7 @@ class RunnableSimulation(Protocol):
 
     @property
     def sample_count(self) -> int:
-        """Number of samples published so far."""
+        """Number of samples that are available."""
 
     def run_until(self, t_s: float) -> bool:
         """Simulate up to `t_s`; False if `interrupt` ended the call early."""
@@ -378,10 +379,10 @@ class RunnableSimulation(Protocol):
         """Make a change now; returns the event as a scenario would contain it."""
 
     def interrupt(self) -> None:
-        """End the current call of `run_until`, or else the next call, within some milliseconds."""
+        """Make the current call of `run_until`, or else the next call, return within a few milliseconds."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of the column with this index so far, float32 [sample_count]."""
+        """Samples of the column with this index, float32 [sample_count]."""
 
     def take_marks(self) -> Sequence[Any]:
         """Marks since the last call, with attributes as in `TraceMark`."""
@@ -390,7 +391,7 @@ class RunnableSimulation(Protocol):
         """Monitor intervals finished since the last call; None if the simulation does not record them."""
 
     def take_agent_steps(self) -> AgentSteps | None:
-        """Observations, actions and rewards of agents since the last call; None if not recorded."""
+        """Observations, actions and rewards of agents since the last call; None if they are not recorded."""
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
         """Record decisions from now on, if the simulation supports it."""
@@ -403,7 +404,7 @@ class RunnableSimulation(Protocol):
         """Number of decisions dropped because the buffer was full."""
 
     def signature(self) -> str:
-        """Signature of the run so far, 16 hex digits."""
+        """Signature of the simulated part of the run, 16 hex digits."""
 
     def summary(self) -> dict[str, Any]:
-        """JSON document with the figures of the run so far."""
+        """JSON document with the figures of the simulated part of the run."""

@@ -1,7 +1,7 @@
-"""One run of a job in this process, in another process or on another machine.
+"""A run that can be carried out in this process, in another process or on another machine.
 
 The task contains the parsed scenario with the content of its policies, so that the other machine needs no files. The
-outcome contains all data for the store, because only the requesting process writes to the store.
+outcome contains everything that is to be stored, because only the requesting process writes to the store.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RunTask:
         seed: seed of the run.
         sample_interval_s: simulated time between two samples of the traces, s.
         keeps_traces: whether the outcome contains traces in addition to the summary.
-        records_decisions: whether to record decisions, which the outcome contains with the traces.
+        records_decisions: whether to record decisions; the outcome contains them if it contains traces.
     """
 
     scenario: Scenario
@@ -52,11 +52,11 @@ class RunOutcome:
     """Result of a run.
 
     Attributes:
-        version: version of the simulator that made the run.
+        version: version of the simulator that carried out the run.
         status: "finished", "stopped" or "failed".
         summary: summary document of the run; empty if the run could not start.
         signature: signature of the run; empty if the run could not start.
-        problem: reason for a failure; else empty.
+        problem: reason for a failure; otherwise empty.
         n_samples: number of samples of the traces, even if they are not kept.
         columns: columns of the traces; empty if they are not kept.
         samples: float32 [n_samples, n_columns]; empty if the traces are not kept.
@@ -80,7 +80,7 @@ class RunOutcome:
         """Reason why the run did not finish; empty for a finished run.
 
         Raises:
-            ClusterError: if a worker with another version of the simulator made the run.
+            ClusterError: if the run was carried out by a worker with a different version of the simulator.
         """
         if self.version != simulator_version():
             raise ClusterError(
@@ -91,10 +91,10 @@ class RunOutcome:
 
 
 def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
-    """Simulate a run to its end; a failure becomes part of the outcome, not an exception.
+    """Simulate a run to its end. Failures are reported in the outcome and raise no exception.
 
     Args:
-        task: the run to make.
+        task: the run to carry out.
         on_start: called with the job, so that another thread can stop it.
     """
     try:
@@ -107,7 +107,7 @@ def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
             decisions=decisions,
         )
     except Exception as error:
-        # The error concerns only this run: the caller reports it and continues.
+        # The error affects only this run, so that the caller can report it and continue with other runs.
         return RunOutcome(simulator_version(), JobState.FAILED.value, {}, "", str(error) or type(error).__name__)
     on_start(job)
     result = job.run()
@@ -149,7 +149,7 @@ def keep_run(
         name: name of the run.
         seed: seed of the run.
         sample_interval_s: simulated time between two samples of the traces, s.
-        on_start: called with the number of the run as soon as the store has begun the run.
+        on_start: called with the number of the run as soon as the store has begun recording it.
 
     Returns:
         Number of the run in the store.

@@ -1,8 +1,8 @@
-"""One run from start to end, in short chunks, with its progress, its steps and the scale of its speed limit.
+"""Carries out one run in short chunks, and reports its progress; also steps and the scale of the speed limit.
 
-Samples and marks are streamed to the store: a run is a stream of start, columns, blocks, stop. A failing view cannot
-affect the run. A failing store cannot stop the simulation either: the run continues in memory, and
-`RunResult.store_error` describes the failure, so that the traces can be exported or saved elsewhere.
+Samples and marks are streamed to the store while the run is active. If the store fails, the run continues in memory.
+`RunResult.store_error` then describes the failure, so that the traces can be exported or saved elsewhere. Errors in the
+display do not affect the run.
 
 A step ends at the next planned event, at the next sample, or after a fixed time. The scale of speeds is logarithmic.
 """
@@ -48,23 +48,25 @@ _log = logging.getLogger(__name__)
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
 
-# Maximum number of buffered decisions per subflow or connection: several times the number in a chunk of a fast run.
+# Maximum number of buffered decisions per subflow or connection, several times as many as in a chunk of a fast run.
 _MOST_DECISIONS = 1 << 18
-# With a window, the buffers stay full until the end: minimum capacity of each buffer, and total capacity of all
-# buffers, which needs less than a gigabyte. With very many flows the minimum prevails.
+# If only a window of decisions is recorded, the buffers are kept until the end of the run. These are the minimum
+# capacity of each buffer, and the total capacity of all buffers, which needs less than a gigabyte. If a scenario has
+# very many flows, the minimum takes precedence.
 _LEAST_DECISIONS = 1 << 12
 _DECISIONS_TOGETHER = 1 << 22
 
-# Wall time of a chunk of simulation, s: short, so that pause and stop act soon, but with an overhead below 1 %.
+# Wall time of a chunk of simulation, s: short enough for pause and stop to act soon, and long enough for an overhead
+# below 1 %.
 _CHUNK_WALL_S = 0.015
 # The first chunk is short, because the speed of this scenario is still unknown.
 _FIRST_CHUNK_S = 0.001
-# A chunk grows or shrinks at most by this factor, so that one slow or idle period does not distort it.
+# Maximum factor by which a chunk grows or shrinks, so that one slow or idle period has little influence.
 _CHUNK_GROWTH = 4.0
 _SHORTEST_CHUNK_S = 1e-6
-# With a speed limit, the run is simulated in slices of this wall time, s: 60 slices a second look continuous.
+# With a speed limit, the run is simulated in slices of this wall time, s: 60 slices per second look continuous.
 _PACED_SLICE_WALL_S = 1 / 60
-# Largest delay that a paced run makes up for, s of wall time.
+# Maximum delay that a run with a speed limit makes up for, s of wall time.
 _LATEST_S = 0.25
 
 
@@ -73,13 +75,13 @@ class RunProgress:
     """Progress of a run.
 
     Attributes:
-        state: waiting, running, paused or an end state.
-        sim_time_s: simulated time so far, s.
-        duration_s: simulated time requested, s.
-        speed: simulated seconds per second of wall time, without pauses but with the waits of a speed limit; measured
-            since the limit last changed, 0 before the first chunk.
+        state: waiting, running, paused or a final state.
+        sim_time_s: current simulated time, s.
+        duration_s: simulated time at which the run ends, s.
+        speed: simulated seconds per second of wall time since the speed limit last changed, excluding pauses but
+            including the waits that the limit causes; 0 before the first chunk.
         eta_s: remaining wall time, s; NaN while unknown.
-        packets: data packets delivered so far.
+        packets: number of data packets delivered.
         wall_s: wall time spent simulating, without pauses, s.
     """
 
@@ -93,7 +95,7 @@ class RunProgress:
 
     @property
     def fraction(self) -> float:
-        """Share of the duration simulated so far, 0 to 1."""
+        """Simulated share of the duration, 0 to 1."""
         return min(1.0, self.sim_time_s / self.duration_s) if self.duration_s > 0 else 1.0
 
 
@@ -103,10 +105,10 @@ class RunResult:
 
     Attributes:
         status: ``"finished"``, ``"stopped"`` or ``"failed"``.
-        summary: the JSON document of the run, for the simulated time; reduced to a few keys if the core fails to
+        summary: the JSON document about the simulated part of the run; reduced to a few keys if the core fails to
             compute it.
         run_id: number of the run in the store, or None if it is not (completely) stored.
-        store_error: why the store does not hold the run; None if it does, or without a store.
+        store_error: why the store does not contain the run; None if it does, or if no store was given.
         error: the failure of the simulation; None unless status is ``"failed"``.
         signature: the run signature, 16 hex digits; empty if a failure prevented it.
     """
@@ -120,7 +122,7 @@ class RunResult:
 
 
 def decision_limits(scenario: Scenario, window_s: float | None = None) -> DecisionLimits:
-    """Limits of recording decisions, for the whole run or for the last `window_s` seconds."""
+    """Limits for recording the decisions of the whole run, or of its last `window_s` seconds."""
     from subflow_sim.decisions import DecisionLimits
 
     capacity = _MOST_DECISIONS
@@ -137,7 +139,7 @@ SimulationMaker = Callable[["Scenario", int | None, float], RunnableSimulation]
 def make_simulation(
     scenario: Scenario, seed: int | None, sample_interval_s: float, limits: Limits | None = None
 ) -> RunnableSimulation:
-    """A simulation by the compiled core; without `limits`, the environment or the built-in values limit it."""
+    """Create a simulation in the compiled core. If `limits` is None, they come from the environment or are built in."""
     from subflow_sim.simulation import Simulation
 
     return Simulation(scenario, seed=seed, sample_interval_s=sample_interval_s, limits=limits)
@@ -148,21 +150,21 @@ class RunJob:
 
     Args:
         scenario: scenario to simulate.
-        scenario_text: the TOML text of exactly this scenario; it is stored, so that the run can be repeated. Each live
+        scenario_text: the TOML text of exactly this scenario. It is stored, so that the run can be repeated. Each live
             change is appended to it as an event.
         seed: replaces the seed of the scenario; None keeps it.
-        store: where the run is kept; None keeps it in memory only.
+        store: store for the run; None keeps it in memory only.
         sample_interval_s: simulated time between two samples, s.
-        name: name of the run; default: the scenario's.
-        simulation_maker: makes the simulation; default: `make_simulation`, with the compiled core.
+        name: name of the run; default: the name of the scenario.
+        simulation_maker: creates the simulation; default: `make_simulation`, with the compiled core.
         speed_limit: maximum speed in simulated seconds per second of wall time; None: no limit.
         limits: limits on the resources of the run; default: from the environment, else the built-in limits.
         decisions: limits of the recorded decisions of controllers and schedulers, for the whole run or for a window at
             its end; None: no recording.
-        past: history of the simulation if it starts later than 0; the run is then a fork of another run.
+        past: history of the simulation if it starts later than 0 as a fork of another run; else None.
 
     Attributes:
-        traces: traces so far.
+        traces: the traces, which grow during the run.
 
     Raises:
         SimError: if the simulator refuses the scenario, e.g. because it would exceed the limits.
@@ -199,7 +201,7 @@ class RunJob:
             self.traces.fork, self.traces.origin = past.fork, past.origin
         self._go = threading.Event()
         self._go.set()
-        # Ends the wait of a paused run, which then continues, ends or makes a change.
+        # Wakes a paused run, which then continues, stops or makes a change.
         self._wake = threading.Event()
         self._until_ns: int | None = None
         self._wanted: deque[Wanted] = deque()
@@ -209,11 +211,11 @@ class RunJob:
         self._started_at = datetime.now(UTC)
         self._result: RunResult | None = None
         self._speed_limit = speed_limit
-        # Ends the wait of a paced run early, so that stop, pause and a new limit act immediately.
+        # Wakes a run that waits because of its speed limit, so that stop, pause and a new limit act immediately.
         self._hurry = threading.Event()
         self._wall_s = 0.0
         self._paused_s = 0.0
-        # Start of the speed measurement: simulated time, and wall time without pauses, s.
+        # Simulated time, and wall time without pauses, at which the speed measurement began, s.
         self._speed_since = (self._simulation.now_s, self._clock())
         # Replaced as a whole by the simulation thread, so that other threads can read it without a lock.
         self._progress = self._measure(JobState.WAITING)
@@ -232,17 +234,17 @@ class RunJob:
 
     @property
     def run_id(self) -> int | None:
-        """Number of the run in its store, known soon after its start; None without a store."""
+        """Number of the run in its store, known soon after its start; None if it is not stored."""
         return self.traces.run_id
 
     @property
     def decisions_lost(self) -> int:
-        """Number of decisions that were dropped because they came too fast or, with a window, were too many."""
+        """Number of decisions that were dropped because a buffer was full."""
         return self._simulation.decisions_lost
 
     @property
     def progress(self) -> RunProgress:
-        """Progress so far; cheap enough to read at every frame."""
+        """The current progress, cheap enough to read at every frame."""
         return self._progress
 
     @property
@@ -258,12 +260,12 @@ class RunJob:
         self._simulation.interrupt()
 
     def unpause(self) -> None:
-        """Continue, to the end unless another call intervenes."""
+        """Continue to the end of the run, without the pause requested by `run_to`."""
         self._until_ns = None
         self._set_going()
 
     def run_to(self, t_s: float) -> None:
-        """Continue and pause exactly at `t_s`, s, or immediately if it has passed. A pause changes no results."""
+        """Continue, and pause exactly at `t_s`, s, or immediately if that has passed. Pauses do not affect results."""
         self._until_ns = round(t_s * NANOSECONDS)
         self._set_going()
 
@@ -272,15 +274,15 @@ class RunJob:
         self._wake.set()
 
     def apply(self, values: Mapping[str, TomlValue]) -> Future[LiveChange]:
-        """Change a link or a flow now, paused or not, and record that as an event of this run.
+        """Change a link or a flow now, even while paused, and record the change as an event of this run.
 
         Args:
             values: the keys of an `[[events]]` entry, without `at`.
 
         Returns:
-            A future that resolves to the change within milliseconds, or raises the reason why nothing changes:
-            ScenarioError if the format refuses the change, SimulationError if the simulator refuses it or the run has
-            ended, or TomlEditError if the scenario text cannot take another event.
+            A future that resolves to the change within milliseconds, or raises an exception if nothing changes:
+            ScenarioError if the format does not permit the change, SimulationError if the simulator refuses it or the
+            run has ended, or TomlEditError if no event can be appended to the scenario text.
         """
         wanted = Wanted(dict(values))
         self._wanted.append(wanted)
@@ -292,7 +294,7 @@ class RunJob:
         return wanted.answer
 
     def stop(self) -> None:
-        """End the run immediately; the part simulated so far is kept, with status ``"stopped"``."""
+        """End the run immediately. The simulated part is kept, with status ``"stopped"``."""
         self._stop.set()
         self._set_going()
         self._hurry.set()
@@ -304,7 +306,7 @@ class RunJob:
         return self._speed_limit
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
-        """Limit the speed from now on; a limit changes no results."""
+        """Limit the speed from now on. Limits do not affect results."""
         self._speed_limit = speed_limit
         self._hurry.set()
 
@@ -314,7 +316,7 @@ class RunJob:
         Failures of the store or of the simulation are reported in the result, never raised.
 
         Raises:
-            RuntimeError: if the job has run already.
+            RuntimeError: if the method was called before.
         """
         if self._started:
             raise RuntimeError("a RunJob runs once")
@@ -325,7 +327,7 @@ class RunJob:
         try:
             status = self._simulate(recorder)
         except Exception as exception:
-            # The samples up to a failure of the simulator are sound and worth keeping.
+            # The samples before a failure of the simulator are valid and worth keeping.
             _log_failure(exception, f'run "{self.name}" failed at t = {self._simulation.now_s:.3f} s')
             status, error = JobState.FAILED, exception
         result = self._result = self._finish(recorder, status, error)
@@ -334,14 +336,14 @@ class RunJob:
         return result
 
     def save_to(self, store: Store) -> int:
-        """Store the whole run from memory after its end, e.g. because its first store has failed.
+        """Store the whole run from memory after its end, e.g. because its original store has failed.
 
         Returns:
-            Number of the run in that store.
+            Number of the run in the given store.
 
         Raises:
             RuntimeError: if the run has not ended.
-            StoreError: if that store fails, too.
+            StoreError: if the given store fails.
         """
         result = self._result
         if result is None:
@@ -368,7 +370,7 @@ class RunJob:
         )
 
     def _simulate(self, recorder: RunRecorder) -> JobState:
-        """Simulate chunk by chunk; without a speed limit, each chunk takes about `_CHUNK_WALL_S` of wall time."""
+        """Simulate in chunks, each of which takes about `_CHUNK_WALL_S` of wall time unless the speed is limited."""
         simulation = self._simulation
         chunk_s = _FIRST_CHUNK_S
         limit = self._speed_limit
@@ -389,12 +391,12 @@ class RunJob:
                     self._make_changes(recorder)
                 due = time.perf_counter()
                 self._paused_s += due - paused
-                continue  # another pause, stop or change may have been requested meanwhile
+                continue  # in the meantime, another pause, stop or change may have been requested
             if self._stop.is_set():
                 return JobState.STOPPED
             self._hurry.clear()
             if self._speed_limit != limit:
-                # Speeds under the old limit do not predict the remaining time.
+                # The speed under the old limit does not predict the remaining time.
                 limit = self._speed_limit
                 self._speed_since = (simulation.now_s, self._clock())
                 due = time.perf_counter()
@@ -412,12 +414,12 @@ class RunJob:
             self._progress = self._measure(JobState.RUNNING)
             recorder.record()
             if limit is not None:
-                # Shorter waits make up for a late slice, but after a long delay that would look like a jump.
+                # Shorter waits make up for a late slice. After a long delay, this would look like a jump.
                 due = max(due, started - _LATEST_S) + (simulation.now_s - started_s) / limit
                 self._wait_until(due)
             growth = _CHUNK_WALL_S / max(chunk_wall_s, 1e-9)
             if not was_whole or (slice_s < chunk_s and growth > 1.0):
-                # An interrupted or short slice does not show how much fits into a whole chunk.
+                # An interrupted or shortened slice does not show how much simulated time fits into a chunk.
                 continue
             chunk_s = max(_SHORTEST_CHUNK_S, slice_s * min(_CHUNK_GROWTH, max(1.0 / _CHUNK_GROWTH, growth)))
         return JobState.FINISHED
@@ -427,13 +429,13 @@ class RunJob:
         return until_ns is not None and round(self._simulation.now_s * NANOSECONDS) >= until_ns
 
     def _make_changes(self, recorder: RunRecorder) -> None:
-        """Make the requested changes, in their order."""
+        """Make the requested changes in order."""
         while self._wanted:
             wanted = self._wanted.popleft()
             try:
                 change = self._change(wanted.values)
             except Exception as error:
-                # A refused change concerns only its caller: the run continues without it.
+                # A refused change affects only its caller. The run continues without the change.
                 wanted.answer.set_exception(error)
                 continue
             self.live_changes = (*self.live_changes, change)
@@ -459,9 +461,9 @@ class RunJob:
                 self._wanted.popleft().answer.set_exception(SimulationError("the run is over"))
 
     def _wait_until(self, due: float) -> None:
-        """Wait until `due` (a time of perf_counter), so that a paced run does not exceed its limit."""
+        """Wait until `due` (a time of perf_counter), so that the run does not exceed its speed limit."""
         remaining_s = due - time.perf_counter()
-        # Stop, pause or a new limit during the slice has set `_hurry`, so that the wait ends immediately.
+        # If a stop, pause or new limit was requested during the slice, `_hurry` is set and the wait ends immediately.
         if remaining_s > 0 and self._go.is_set() and not self._stop.is_set() and not self._wanted:
             self._hurry.wait(remaining_s)
 
@@ -470,22 +472,22 @@ class RunJob:
         return time.perf_counter() - self._paused_s
 
     def _finish(self, recorder: RunRecorder, status: JobState, error: Exception | None) -> RunResult:
-        """Compute summary and signature of the simulated part, and end the stream to the store."""
+        """Compute the summary and signature of the simulated part, and complete the run in the store."""
         try:
             summary, signature = self._simulation.summary(), self._simulation.signature()
         except Exception as exception:
-            # After a failure of the core, the summary may fail, too; the samples are kept nevertheless.
+            # After a failure of the core, computing the summary may fail as well. The samples are kept nevertheless.
             _log_failure(exception, f'run "{self.name}" has no summary')
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
             signature, status, error = "", JobState.FAILED, error or exception
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
         recorder.finish(status.value, summary, signature)
         if isinstance(recorder.error, StoreLocked) and not recorder.has_begun:
-            # Another process may have released its lock on the database since the start of the run.
+            # The process that had locked the database at the start of the run may have released it by now.
             recorder = self._recorder(self._store, is_over=True)
             recorder.finish(status.value, summary | {"run_id": recorder.run_id}, signature)
             self.traces.run_id = recorder.run_id
-        # A run that the store failed to complete has no usable number there.
+        # A run that the store failed to complete has no usable number in it.
         summary["run_id"] = recorder.run_id
         start = run_start(
             self.scenario,
@@ -535,9 +537,9 @@ MOST_SPEED_STEPS = round(math.log10(FASTEST / SLOWEST) * _STEPS_PER_DECADE) + 1
 
 
 def next_event_s(scenario: Scenario, now_s: float) -> float | None:
-    """Time of the next planned event, flow start or flow stop before the end of the run, s; None without any.
+    """Time of the next planned event, flow start or flow stop before the end of the run, s; None if nothing is left.
 
-    Starts with random arrivals or a random delay are not included, because the simulator draws their times.
+    Flow starts at random times are not included, because only the simulator draws these times.
     """
     times = [event.at_s for event in scenario.events]
     for flow in scenario.flows.values():
@@ -557,7 +559,7 @@ def step_end_s(size: StepSize, scenario: Scenario, now_s: float, sample_interval
         at_s = next_event_s(scenario, now_s)
         return end_s if at_s is None else at_s
     if size == "sample":
-        # In whole nanoseconds: a sum of tenths of seconds would end slightly before a sample.
+        # Computed in whole nanoseconds, because a sum of tenths of seconds could end slightly before a sample.
         interval_ns = max(1, round(sample_interval_s * _NANOSECONDS))
         return min(end_s, (round(now_s * _NANOSECONDS) // interval_ns + 1) * interval_ns / _NANOSECONDS)
     return min(end_s, (round(now_s * _NANOSECONDS) + round(_LENGTHS_S[size] * _NANOSECONDS)) / _NANOSECONDS)
@@ -573,7 +575,7 @@ def speed_at(position: int) -> float | None:
 
 
 def position_of(limit: float | None) -> int:
-    """The position nearest to a speed limit; `MOST_SPEED_STEPS` without a limit."""
+    """The position on the scale nearest to a speed limit; `MOST_SPEED_STEPS` for no limit."""
     if limit is None:
         return MOST_SPEED_STEPS
     position = round(math.log10(max(limit, SLOWEST) / SLOWEST) * _STEPS_PER_DECADE)
@@ -581,5 +583,5 @@ def position_of(limit: float | None) -> int:
 
 
 def speed_text(limit: float | None) -> str:
-    """A speed limit for a button: ``0.1×``; empty without a limit."""
+    """A speed limit as text, e.g. ``0.1×``; empty for no limit."""
     return "" if limit is None else f"{limit:g}×"

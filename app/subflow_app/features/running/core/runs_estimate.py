@@ -1,6 +1,6 @@
-"""Estimates the time and space that many runs will take, by simulating the beginning of a few.
+"""Estimates the time and space that many runs will take, by simulating the beginnings of a few runs.
 
-Shown before a sweep, an arena contest or a queue starts.
+The estimate is shown before a sweep, an arena contest or a queue starts.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 SCENARIOS_TRIED = 16
 """Maximum number of scenarios that represent all runs."""
 
-# Processor time for all trials together, s.
+# Total processor time for all trials, s.
 _TRIAL_S = 0.4
 _LEAST_TRIAL_S = 0.02
-# Assumed link crossings per second without a trial.
+# Assumed link crossings per second if no trial was made.
 _USUAL_RATE = 5e6
 
 
@@ -36,11 +36,12 @@ class RunsEstimate:
 
     Attributes:
         runs: total number of runs.
-        link_crossings: link crossings of all runs if flows fill their links, an upper bound; compared with the limits.
+        link_crossings: upper bound of the link crossings of all runs, reached if flows fill their links; compared with
+            the limits.
         rate: link crossings per second that this machine simulates on one core.
         disk_bytes: space in the database, bytes.
         memory_bytes: memory of the largest run, bytes.
-        setting_up_s: processor time of all runs before and after their simulation, in the processes that simulate, s.
+        setting_up_s: processor time that all runs take before and after their simulation, in the same processes, s.
         storing_s: processor time of the one process that distributes and stores the runs, s.
         expected_crossings: link crossings of all runs, extrapolated from trials; NaN without trials.
         slowness: wall-clock time divided by processor time on this machine; see `subflow_sim.forecasts.Forecast`.
@@ -58,7 +59,7 @@ class RunsEstimate:
 
     @property
     def crossings(self) -> float:
-        """Number of link crossings: the expected number if known, else the upper limit."""
+        """Number of link crossings: the expected number if known, else the upper bound."""
         return self.link_crossings if math.isnan(self.expected_crossings) else self.expected_crossings
 
     @property
@@ -67,10 +68,10 @@ class RunsEstimate:
         return self.crossings / self.rate + self.setting_up_s + self.storing_s
 
     def wall_s(self, jobs: int) -> float:
-        """Wall time with `jobs` simultaneous runs under the current load, s; storing sets a lower limit.
+        """Wall time with `jobs` simultaneous runs under the current load, s, but at least the time for storing.
 
         Args:
-            jobs: number of simultaneous runs; several runs need processes, whose start takes time.
+            jobs: number of simultaneous runs. More than one run needs processes, which take time to start.
         """
         if jobs == 1:
             return self.threads_s(1)
@@ -79,7 +80,7 @@ class RunsEstimate:
         return max(self.storing_s / executors.speed(1, self.slowness), work_s / executors.speed(makers, self.slowness))
 
     def threads_s(self, jobs: int) -> float:
-        """Wall time with `jobs` runs in threads of this process, s."""
+        """Wall time with `jobs` simultaneous runs in threads of this process, s."""
         return self.cpu_s / executors.speed(max(1, min(jobs, self.runs)), self.slowness)
 
     def time_text(self, jobs: int) -> str:
@@ -95,14 +96,14 @@ def estimate_runs(
     keeps_traces: bool = True,
     is_tried: bool = True,
 ) -> RunsEstimate:
-    """Estimate of runs, from the scenarios of a few runs.
+    """Estimate many runs from the scenarios of a few.
 
     Args:
-        scenarios: at most `SCENARIOS_TRIED`, spread over the runs; scenarios that are too large to run are not tried.
+        scenarios: at most `SCENARIOS_TRIED` scenarios, spread over the runs; those too large to run are not tried.
         runs: total number of runs.
         sample_interval_s: simulated time between two samples, s.
         keeps_traces: whether the runs are stored with their traces.
-        is_tried: whether to simulate the beginnings of the scenarios for a moment.
+        is_tried: whether to simulate the beginnings of the scenarios briefly.
     """
     told: list[Estimate] = []
     usable: list[Scenario] = []
@@ -110,7 +111,7 @@ def estimate_runs(
         try:
             told.append(estimate(scenario, sample_interval_s=sample_interval_s))
             usable.append(scenario)
-        except SimError:  # the check of the runs reports it
+        except SimError:  # reported when the runs are checked
             continue
     tried = _tried(usable, sample_interval_s) if is_tried else []
     trace_bytes = _mean([each.trace_bytes for each in told]) if keeps_traces else 0.0
@@ -132,17 +133,17 @@ def estimate_runs(
 
 
 def spread_numbers(count: int, most: int = SCENARIOS_TRIED) -> range | tuple[int, ...]:
-    """At most `most` numbers spread evenly over 0 to `count` - 1, including the first and the last."""
+    """At most `most` numbers, spread evenly from 0 to `count` - 1 and including both."""
     return range(count) if count <= most else tuple(number * (count - 1) // (most - 1) for number in range(most))
 
 
 def long_text(time_s: float) -> str:
-    """Text of a duration, in days from two days on."""
+    """A duration as text, in days if it is at least two days."""
     return duration_text(time_s) if time_s < 2 * 86_400 else f"{count_text(time_s / 86_400)} days"
 
 
 def _tried(scenarios: Sequence[Scenario], sample_interval_s: float) -> list[Forecast]:
-    """Forecasts of some runs, each with an equal share of the trial time."""
+    """Forecasts of some runs. The trial time is divided equally between them."""
     from subflow_sim.forecasts import forecast
 
     found: list[Forecast] = []
@@ -150,7 +151,7 @@ def _tried(scenarios: Sequence[Scenario], sample_interval_s: float) -> list[Fore
         trial_s = max(_LEAST_TRIAL_S, _TRIAL_S / len(scenarios))
         try:
             found.append(forecast(scenario, sample_interval_s=sample_interval_s, trial_s=trial_s))
-        except SimError:  # too large; the check of the limits reports it
+        except SimError:  # too large, which is reported when the limits are checked
             continue
     return found
 

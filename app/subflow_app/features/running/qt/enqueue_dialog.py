@@ -1,4 +1,4 @@
-"""Dialog for runs to add to the queue: seeds, and controllers for one of the flows."""
+"""Dialog for adding several runs to the queue, with different seeds and with different controllers for one flow."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Enqueueing:
     Attributes:
         seeds: seeds of the runs; each controller runs with each seed.
         flow: flow whose controller varies; empty if no controller varies.
-        controllers: controllers in the notation of scenario files; empty keeps those of the scenario.
-        tag: tag of all these runs; empty for no tag.
+        controllers: controllers in the notation of scenario files; empty keeps the controllers of the scenario.
+        tag: tag for all these runs; empty for no tag.
     """
 
     seeds: range
@@ -43,14 +43,14 @@ class Enqueueing:
 
 
 class EnqueueDialog(QDialog):
-    """Grid of seeds and controllers for several runs."""
+    """Dialog for choosing seeds and controllers, each combination of which is queued as a run."""
 
     def __init__(self, seed: int, flows: Mapping[str, Sequence[AlgorithmChoice]], parent: QWidget | None) -> None:
-        """Suggests five seeds, beginning with that of the scenario.
+        """Suggests five seeds, beginning with the seed of the scenario.
 
         Args:
             seed: seed of the scenario.
-            flows: possible controllers of each flow, beginning with that of the scenario.
+            flows: possible controllers of each flow, beginning with its controller in the scenario.
             parent: owner of the dialog.
         """
         super().__init__(parent)

@@ -1,4 +1,4 @@
-"""Panel that changes the selected link or flow of the current run, with the current values."""
+"""Panel that shows the current values of the selected link or flow in the current run, and changes them."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ _LEAST_SEEN = 120  # px, minimum height of the scrolled form
 
 
 class LivePanel(QWidget):
-    """Form for live changes; visible only while a link, or a flow with subflows, of the current run is selected.
+    """Form for live changes, visible only while the current run has the selected link or flow with subflows.
 
-    The inspector below edits the scenario. Separate panels prevent confusion of changes to the run and to the scenario.
+    The inspector below edits the scenario. Separate panels make it clear whether a change affects the run or the
+    scenario.
     """
 
-    changed = Signal()  # the panel shows another link or flow, or is hidden
+    changed = Signal()  # the panel was hidden, or shows a different link or flow
     change_wanted = Signal(object)  # keys of an [[events]] entry: {"link": "wifi", "rate": "4Mbit/s"}
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -68,12 +69,12 @@ class LivePanel(QWidget):
         return self._key.removeprefix("links.") if self._shows_link() else ""
 
     def show_job(self, job: RunJob | None) -> None:
-        """Shows and changes this run from now on; None: no run."""
+        """Shows and changes this run from now on; None if no run is active."""
         self._job = job
         self._show_part()
 
     def show_key(self, key: str) -> None:
-        """Shows the link or flow with this dotted key of the canvas."""
+        """Shows the link or flow that contains the part with this dotted key."""
         self._key = ".".join(key.split(".")[:2])
         self._show_part()
 
@@ -147,11 +148,11 @@ class LivePanel(QWidget):
                 field.setText(text)
 
     def _make_rows(self, flow: Flow) -> None:
-        """Makes the row of the controller and a row per subflow, and removes the rows of the previous flow."""
+        """Replaces the rows of the previous flow by a row for the controller and a row for each subflow."""
         while (item := self._flow_grid.takeAt(0)) is not None:
             widget = item.widget()
             if widget is not None:
-                widget.setParent(None)  # deleted later, but a search by name no longer finds it
+                widget.setParent(None)  # deleted later, but no longer found when searched by name
                 widget.deleteLater()
         is_multipath = flow.kind == "mptcp"
         self._make_controller(flow)
@@ -168,7 +169,7 @@ class LivePanel(QWidget):
             self._switches.append((name, is_open, backup))
 
     def _make_controller(self, flow: Flow) -> None:
-        """Makes the list of controllers that can take over in this flow; disabled for an agent."""
+        """Creates the list of controllers to which the flow can switch; disabled if an agent controls the flow."""
         assert self._job is not None
         own, catalog = flow.controller.name, app_catalog(self._job.scenario)
         names = catalog.successors(flow.controller, is_multipath=flow.kind == "mptcp")
@@ -188,7 +189,7 @@ class LivePanel(QWidget):
             if names
             else tr("{controller} follows an agent until the end of the run", controller=own)
         )
-        # This signal also covers typed characters, which do not emit `activated`.
+        # Unlike `activated`, this signal is also emitted when an entry is selected by typing.
         box.currentIndexChanged.connect(self._on_controller)
         self._flow_grid.addWidget(label, 0, 0)
         self._flow_grid.addWidget(box, 0, 1, 1, 2)
@@ -198,7 +199,7 @@ class LivePanel(QWidget):
         if chosen != self._controller_now:
             scenario = self._job.scenario if self._job is not None else None
             flow = None if scenario is None else scenario.flows.get(name.partition(".")[0])
-            # The original controller of the flow returns with the options of the scenario.
+            # A return to the flow's original controller restores its options from the scenario.
             own = chosen if scenario is None or flow is None else written_choice(flow.controller, scenario)
             self.change_wanted.emit({"flow": name, "controller": own_or_named(own, chosen)})
 
@@ -238,14 +239,14 @@ class LivePanel(QWidget):
 
 
 def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
-    """The content of the inspector's panel: the live panel above the inspector."""
+    """Stacks the live panel above the inspector; returns the content of the inspector's dock."""
     both = named(QWidget(), "inspector_with_live")
     v_box(both, _LiveScroll(live, both), (inspector, 1), margins=0, spacing=0)
     return both
 
 
 class _LiveScroll(QScrollArea):
-    """Scroll area as high as its form if possible; at a lower height it scrolls instead of squeezing the fields."""
+    """Scroll area that is as high as its form if space permits, and scrolls rather than squeezing the fields if not."""
 
     def __init__(self, live: LivePanel, parent: QWidget) -> None:
         super().__init__(parent)

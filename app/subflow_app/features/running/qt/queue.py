@@ -1,7 +1,7 @@
-"""The queue of runs of one window: its session, its panel, and its table with states and causes of failure.
+"""The queue of runs of one window: a session, and a panel with a table of the runs.
 
-The session joins the queue with the scenario, the database, the history and the panel. The panel shows the progress of
-the whole queue, its runs, and the actions on the runs.
+The session connects the queue to the scenario, the database, the history and the panel. The panel shows the progress of
+the whole queue, its runs with their states and failures, and buttons for the actions.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _MOST_PARALLEL = 64
 
 
 class QueuePanel(QWidget):
-    """Table of the queue with its progress; reports requests by actions and signals."""
+    """Shows the runs and the progress of the queue. User requests are passed on through actions and signals."""
 
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # position on the screen
@@ -119,7 +119,7 @@ class QueuePanel(QWidget):
         v_box(self, top, (self._stack, 1), margins=0, spacing=0)
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
-        """Shows the current state of the queue and keeps the selection."""
+        """Shows the current state of the queue without changing the selection."""
         chosen = set(self.selected_numbers())
         is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
         self._model.update_rows(entries)
@@ -163,7 +163,7 @@ QUEUE_MENU = (
     "queue.remove",
     "queue.clear",
 )
-"""Actions on the selected runs of the queue."""
+"""Menu of the actions on the selected runs of the queue."""
 
 _REFRESH_MS = 250
 
@@ -182,18 +182,18 @@ class QueuePorts(StudyPorts, Protocol):
 
 
 class QueueSession(Feature):
-    """The queue of one window: actions, panel and store."""
+    """The queue of one window, its panel, and the actions on it."""
 
     panel_name = "queue"
     panel: QueuePanel
 
     stored = Signal()  # the list of stored runs may have changed
-    fork_began = Signal(object)  # RunJob that was forked off another run
+    fork_began = Signal(object)  # RunJob of a fork
     fork_ticked = Signal()  # forks in progress may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult of a fork
 
     def __init__(self, ports: QueuePorts) -> None:
-        """Creates the queue and its panel, and connects them to the parts of the window."""
+        """Creates the queue and its panel, and connects them to other parts of the window."""
         super().__init__()
         bar, preferences = ports.bar, ports.preferences
         buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
@@ -316,7 +316,7 @@ class QueueSession(Feature):
             self.changed.emit()
 
     def may_close(self) -> bool:
-        """Asks whether to give up unfinished runs, if the queue has any; False to keep the window open."""
+        """Asks whether to give up unfinished runs, if the queue has any; returns False to keep the window open."""
         left = sum(not entry.state.is_over for entry in self.queue.entries())
         if left == 0:
             return True
@@ -331,7 +331,7 @@ class QueueSession(Feature):
         )
 
     def close(self) -> None:
-        """Ends the queue; :class:`UnsavedRuns` receives the runs without a database."""
+        """Ends the queue, and passes runs that no database contains to :class:`UnsavedRuns`."""
         self._timer.stop()
         self.queue.close()
         self._settle()
@@ -358,7 +358,8 @@ class QueueSession(Feature):
 
     def _settle(self) -> None:
         """Reports the runs that have begun and ended since the last call."""
-        # Ended runs first: a run that begins and ends between the calls is reported as begun now, and as ended later.
+        # Ended runs are taken first. A run that begins and ends between the two calls is then reported as begun now,
+        # and as ended at the next call.
         ended, begun = self.queue.take_ended(), self.queue.take_begun()
         for job in begun:
             if job.past is not None:
@@ -377,7 +378,7 @@ class QueueSession(Feature):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The Queue submenu of the Run menu."""
+    """Entries of the Queue submenu in the Run menu."""
     yield ActionSpec(
         "queue.add",
         "&Queue this scenario",

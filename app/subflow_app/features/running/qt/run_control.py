@@ -1,4 +1,7 @@
-"""Runs of the window off the GUI thread: start, pause, stop and speed limit; a timer polls for new samples."""
+"""Carries out the runs of the window in a worker thread: starts, pauses and stops them, and limits their speed.
+
+A timer polls for new samples.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-# 30 pictures a second at most; the simulation keeps all its samples nevertheless.
+# At most 30 updates of the display per second. The simulation keeps all its samples nevertheless.
 DISPLAY_INTERVAL_MS = 33
 
 
@@ -35,7 +38,7 @@ class RunControl(QObject):
 
     started = Signal(object)  # RunJob
     ticked = Signal(object)  # RunProgress, at display rate during the run
-    state_changed = Signal()  # running, paused or no run
+    state_changed = Signal()  # a run was started, paused or resumed, or has ended
     ended = Signal(object, object)  # RunJob, RunResult
     refused = Signal(str)  # the simulator's reason for refusing the scenario
     live_changed = Signal(object)  # LiveChange, made in the current run
@@ -54,12 +57,12 @@ class RunControl(QObject):
 
     @property
     def is_running(self) -> bool:
-        """True during a run, paused or not."""
+        """True during a run, even while it is paused."""
         return self.job is not None
 
     @property
     def progress(self) -> RunProgress | None:
-        """Progress of the current run; None without a run."""
+        """Progress of the current run; None if no run is active."""
         return self.job.progress if self.job is not None else None
 
     def start(
@@ -73,12 +76,12 @@ class RunControl(QObject):
         until_s: float | None = None,
         is_unlimited: bool = False,
     ) -> None:
-        """Starts a run; no effect during another run.
+        """Starts a run; no effect if a run is active.
 
         Args:
             scenario: scenario to simulate.
             text: TOML text of the scenario, stored with the run.
-            store: store of the run; None keeps the run in memory.
+            store: store for the run; None keeps the run in memory.
             sample_interval_s: simulated time between two samples, s.
             records_decisions: whether to record decisions of controllers and schedulers with their reasons.
             until_s: simulated time at which the run pauses, s; None: no pause.
@@ -101,7 +104,7 @@ class RunControl(QObject):
         self.start_job(job, until_s, is_unlimited=is_unlimited)
 
     def start_job(self, job: RunJob, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
-        """Starts a prepared run; no effect during another run.
+        """Starts a prepared run; no effect if a run is active.
 
         Args:
             job: the run.
@@ -152,11 +155,11 @@ class RunControl(QObject):
             values: keys of an ``[[events]]`` entry, without the time.
         """
         if self.job is not None:
-            # The simulation thread answers; the signal passes the answer to the GUI thread.
+            # The callback is called in the simulation thread. The signal passes the result on to the GUI thread.
             self.job.apply(values).add_done_callback(self._answered.emit)
 
     def stop(self) -> None:
-        """Ends the run soon; the part simulated so far is kept."""
+        """Makes the run end soon. The simulated part is kept."""
         if self.job is not None:
             self.job.stop()
 
@@ -183,7 +186,7 @@ class RunControl(QObject):
         if error is None:
             self.live_changed.emit(answer.result())
         elif isinstance(error, ScenarioError):
-            # Without a place in a file, as live changes have no file.
+            # The message names no place in a file, because live changes come from no file.
             told = [
                 tr("{problem}; allowed: {what}", problem=problem_text(each.message), what=problem_text(each.allowed))
                 for each in error.problems
@@ -196,7 +199,7 @@ class RunControl(QObject):
 
     def _on_ended(self, job: RunJob, result: RunResult) -> None:
         self._timer.stop()
-        # A last tick: a run that ended before the first tick has to show its curves, too.
+        # One last tick, so that the curves are shown even if the run ended before the first tick.
         self.ticked.emit(job.progress)
         self.job = None
         self.is_paused = False
@@ -205,7 +208,7 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def _on_bug(self, error: Exception) -> None:
-        # RunJob.run reports failures of store and simulation in its result; an exception is a bug.
+        # RunJob.run reports failures of the store and the simulation in its result, so an exception is a bug.
         self._timer.stop()
         self.job = None
         self.state_changed.emit()
@@ -213,12 +216,12 @@ class RunControl(QObject):
 
 
 def is_kept(result: RunResult) -> bool:
-    """True if the store holds the whole simulated part of the run."""
+    """True if the whole simulated part of the run is stored."""
     return result.run_id is not None and result.store_error is None
 
 
 def ended_text(job: RunJob, result: RunResult) -> str:
-    """One sentence on how a run ended, for the status bar."""
+    """Text for the status bar about how a run ended."""
     run, time = job.name, f"{job.progress.sim_time_s:.1f}"
     if result.status is JobState.FINISHED:
         if is_kept(result):

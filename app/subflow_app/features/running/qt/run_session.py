@@ -1,7 +1,7 @@
-"""The runs of one window from "Run" to the history: scenario, plots, database, messages, link states and steps.
+"""Starts the runs of one window, shows them in the plots and the topology, stores them, and reports their outcome.
 
-The topology picture shows the state of the links from the newest samples during a run. A run pauses exactly at the end
-of a step or a jump.
+During a run, the topology shows the state of the links from the latest samples. A run pauses exactly at the end of a
+step or a jump.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ class LinkStates:
         self._is_held = False
 
     def hold(self, is_held: bool) -> None:
-        """Stops showing states, because another part uses the picture, or resumes with the next samples."""
+        """Stops showing states while a different part uses the topology view; later resumes with the next samples."""
         self._is_held = is_held
         if is_held:
             self._is_shown = False
 
     def start(self, job: RunJob, shown_text: str) -> None:
-        """Shows this run from now on; ``shown_text`` is the scenario in the picture."""
+        """Shows this run from now on; ``shown_text`` is the text of the scenario in the topology view."""
         keys = {(key.owner, key.name): key for key in job.traces.keys() if key.scope == LINK}  # noqa: SIM118
         owners = dict.fromkeys(owner for owner, _ in keys)
         self._directions = [
@@ -79,7 +79,7 @@ class LinkStates:
         self._text = shown_text
 
     def update(self, shown_text: str) -> None:
-        """Shows the newest samples; removes the states if ``shown_text``, the scenario in the picture, has changed."""
+        """Shows the latest samples, or removes the states if ``shown_text`` differs from the text given to `start`."""
         if self._job is None or self._is_held:
             return
         if shown_text != self._text:
@@ -101,7 +101,7 @@ class LinkStates:
         self._is_shown = True
 
     def stop(self) -> None:
-        """Removes the states of the run from the picture."""
+        """Removes the states of the run from the topology view."""
         self._job = None
         self._clear_picture()
 
@@ -112,7 +112,7 @@ class LinkStates:
             self._is_shown = False
 
 
-# Interval between pictures at full speed, s.
+# Interval between updates of the display at full speed, s.
 _EXPRESS_DRAWING_S = 1.0
 
 
@@ -135,12 +135,12 @@ class RunSessionPorts(Protocol):
 
 
 class RunSession(QObject):
-    """The runs of one window: start, display, store and messages."""
+    """Starts, shows and stores the runs of one window, and reports their outcome."""
 
     stored = Signal()  # the list of stored runs may have changed
 
     def __init__(self, ports: RunSessionPorts, parent: QObject) -> None:
-        """Connects the parts of one window."""
+        """Connects to the parts of the window."""
         super().__init__(parent)
         self._runs = ports.runs
         self._documents = ports.documents
@@ -154,12 +154,12 @@ class RunSession(QObject):
         self._tell = ports.tell
         self._preferences = ports.preferences
         self._starts_when_opened = False
-        self._next: list[ScenarioSource] = []  # runs that follow the current run, in the same plots
+        self._next: list[ScenarioSource] = []  # scenarios to run after the current run, in the same plots
         self._then: Callable[[], None] | None = None  # called after the last of these runs
         self._is_following = False
-        self._is_again = self._is_wanted_again = False  # this run, or the next, shows its predecessor as a ghost
+        self._is_again = self._is_wanted_again = False  # this or the next run shows its predecessor as a ghost
         self._live: LivePanel | None = None
-        self._drawn_at = 0.0  # time.monotonic() of the latest pictures
+        self._drawn_at = 0.0  # time.monotonic() of the latest update of the display
         ports.runs.started.connect(self._on_started)
         ports.runs.ticked.connect(self._on_ticked)
         ports.runs.state_changed.connect(self._on_state_changed)
@@ -171,24 +171,24 @@ class RunSession(QObject):
         ports.unsaved.saved.connect(self._on_saved)
 
     def toggle(self) -> None:
-        """Starts a run of the scenario; pauses or resumes the current run."""
+        """Pauses or resumes the current run, or starts a run of the scenario if no run is active."""
         if self._runs.is_running:
             self._runs.toggle_pause()
         elif self._database.is_opening:
-            # In the first half second of the program: the run waits for the database, so that it is stored.
+            # While the program starts, the run waits for the database, so that it can be stored.
             self._starts_when_opened = True
         else:
             self._start()
 
     def start(self, until_s: float) -> None:
-        """Runs the scenario up to the simulated time ``until_s``, s, and pauses there; no effect during another run."""
+        """Runs the scenario up to the simulated time ``until_s``, s, and pauses; no effect if a run is active."""
         if not self._runs.is_running:
             self._start(until_s)
 
     def run_again(self) -> None:
-        """Runs the changed scenario without speed limit, with the run shown before as a ghost.
+        """Runs the changed scenario without a speed limit, and shows the previous run as a ghost.
 
-        The current run is stopped first.
+        If a run is active, it is stopped first.
         """
         if self._runs.is_running:
             self._is_wanted_again = True
@@ -203,7 +203,7 @@ class RunSession(QObject):
             self._is_again = False
 
     def join_live(self, live: LivePanel, inspector: Inspector) -> None:
-        """Connects ``live`` with the current run and with the selection of the inspector."""
+        """Connects the live panel to the current run and to the selection in the inspector."""
         self._live = live
         inspector.key_changed.connect(live.show_key)
         live.change_wanted.connect(self._runs.change)
@@ -211,7 +211,7 @@ class RunSession(QObject):
         self._runs.live_refused.connect(self._on_live_refused)
 
     def hold_link_states(self, is_held: bool) -> None:
-        """Stops showing link states while another part shows another time of a run, or resumes it."""
+        """Stops or resumes showing link states; a different part may be showing the links at an earlier time."""
         self._link_states.hold(is_held)
 
     def run_together(
@@ -221,9 +221,9 @@ class RunSession(QObject):
         is_unlimited: bool = False,
         then: Callable[[], None] | None = None,
     ) -> None:
-        """Runs these scenarios one after the other, and shows the runs in the same plots; no effect during another run.
+        """Runs scenarios one after the other, and shows the runs in the same plots; no effect if a run is active.
 
-        A run that is stopped or fails cancels the remaining runs.
+        If a run is stopped or fails, the remaining runs are cancelled.
 
         Args:
             sources: scenarios to run.
@@ -282,7 +282,7 @@ class RunSession(QObject):
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
-        # The message about the last run is obsolete; the right end of the status bar shows this run, pauses included.
+        # The message about the previous run is obsolete. This run is shown at the right end of the status bar.
         self._tell("")
 
     def _on_ticked(self, progress: RunProgress) -> None:
@@ -295,7 +295,7 @@ class RunSession(QObject):
             self._live.refresh()
 
     def _is_drawing_due(self, progress: RunProgress) -> bool:
-        """True if the pictures are updated now; at full speed, frequent updates would slow the run down."""
+        """True if the display should be updated now. At full speed, frequent updates would slow down the run."""
         now = time.monotonic()
         job = self._runs.job
         is_express = job is not None and job.speed_limit is None and progress.state is JobState.RUNNING
@@ -334,7 +334,7 @@ class RunSession(QObject):
         if result.status is not JobState.FINISHED:
             self._next.clear()
             self._then = None
-        # Not during the signal, because other slots have not handled the end of this run yet.
+        # Deferred, because other slots of this signal have not handled the end of this run yet.
         QTimer.singleShot(0, self, self._run_next)
 
     def _on_unsafe(self, job: RunJob, error: StoreError) -> None:
@@ -350,12 +350,12 @@ class RunSession(QObject):
 
 
 class Stepping:
-    """Continues the run of a window to a time and pauses it there; starts a run if necessary."""
+    """Continues the current run, or starts one, up to a given time at which it pauses."""
 
     def __init__(
         self, runs: RunControl, session: RunSession, documents: Documents, preferences: Preferences, dialogs: Dialogs
     ) -> None:
-        """Connects the parts of one window."""
+        """Connects to the parts of the window."""
         self._runs = runs
         self._session = session
         self._documents = documents
@@ -363,16 +363,16 @@ class Stepping:
         self._dialogs = dialogs
 
     def step(self, size: StepSize) -> None:
-        """Continues by one step and pauses."""
+        """Continues by one step, and pauses."""
         scenario, now_s, interval_s = self._where()
         if scenario is not None:
             self._go_to(step_end_s(size, scenario, now_s, interval_s))
 
     def run_until(self) -> None:
-        """Asks for a time, continues to it and pauses.
+        """Asks for a simulated time, continues up to that time, and pauses.
 
         Raises:
-            InputError: if the text is not a time, or if the time has passed or is beyond the end.
+            InputError: if the text is not a time, or if the time has passed or is after the end of the run.
         """
         scenario, now_s, _interval_s = self._where()
         if scenario is None:
@@ -397,7 +397,7 @@ class Stepping:
         self._go_to(until_s)
 
     def _where(self) -> tuple[Scenario | None, float, float]:
-        """The scenario (None if the document has problems), simulated time and time between two samples, both s."""
+        """The scenario (None if it has problems), the simulated time (s), and the time between two samples (s)."""
         job = self._runs.job
         if job is not None:
             return job.scenario, job.progress.sim_time_s, job.sample_interval_s

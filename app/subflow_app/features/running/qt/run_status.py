@@ -1,7 +1,7 @@
 """The progress of the run in the status bar, and the slider that sets its speed.
 
-The right end of the status bar shows progress, simulated time, speed and time to go. The slider has a logarithmic
-scale, from slow motion to the highest possible speed.
+The right end of the status bar shows the progress, simulated time, speed and remaining time. The slider has a
+logarithmic scale, from slow motion to the highest possible speed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from subflow_app.vocabulary.language import tr
 
 
 class RunStatus(QWidget):
-    """Progress of the latest run; hidden before the first run, and after another scenario was opened."""
+    """Progress of the latest run; hidden before the first run, and after a different scenario has been opened."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -49,12 +49,12 @@ class RunStatus(QWidget):
         self.show()
 
     def text(self) -> str:
-        """The texts of the labels in one line, without empty texts."""
+        """The texts of all labels that are not empty, in one line."""
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:
         label = named(muted(Label(self)), name)
-        # Counting numbers change their width; a minimum width keeps the neighbours in place.
+        # The width of a changing number varies. A minimum width keeps the adjacent labels in place.
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         return label
 
@@ -63,9 +63,9 @@ _WIDTH = 110
 
 
 class SpeedSlider(QSlider):
-    """Slider for the speed limit in the toolbar; arrow keys move it by a tenth of a decade, page keys by a decade."""
+    """Toolbar slider for the speed limit. Arrow keys move it by a tenth of a decade, and page keys by a decade."""
 
-    limit_chosen = Signal(object)  # float, simulated seconds per second at most; None: no limit
+    limit_chosen = Signal(object)  # float, maximum number of simulated seconds per second; None: no limit
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Starts without a limit."""
@@ -79,7 +79,7 @@ class SpeedSlider(QSlider):
         self.valueChanged.connect(self._on_moved)
 
     def show_limit(self, limit: float | None) -> None:
-        """Shows a limit with its text, without emitting `limit_chosen`."""
+        """Shows a limit without emitting `limit_chosen`; None: no limit."""
         blocked = self.blockSignals(True)
         self.setValue(position_of(limit))
         self.blockSignals(blocked)

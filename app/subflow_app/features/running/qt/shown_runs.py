@@ -1,7 +1,8 @@
-"""The runs that the plots show, the search for the run of a curve, and the opening of stored runs.
+"""Chooses the runs that the plots show, finds the run of a curve, and opens stored runs.
 
-The plots show the current or latest run, stored runs, or several runs over each other. A click near a curve selects
-its run in the history. Runs that are selected in the history open as plots, and the scenario of one run opens too.
+The plots show the current or latest run, stored runs, or several runs overlaid. A click near a curve selects its run
+in the history. Runs that are selected in the history can be opened in the plots, and the scenario of one run in the
+editor.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_PATIENCE_MS = 40  # faster reads need no message
+_PATIENCE_MS = 40  # a message is shown only if reading takes longer
 _KEPT_BYTES = 1 << 28  # limit for all runs that are opened together
 
 
 class ShownRuns(QObject):
-    """Chooses the runs of a plot view, and remembers their numbers.
+    """Chooses the runs that a plot view shows, and keeps track of their numbers in the store.
 
-    Stored runs are read off the GUI thread and shown afterwards, unless another choice replaces them.
+    Stored runs are read in a worker thread and shown afterwards, unless different runs have been chosen by then.
     """
 
     changed = Signal()
     missed = Signal()  # a run to be shown no longer exists
-    wanted = Signal()  # a person chose other runs for the plots, which may still have to be read
+    wanted = Signal()  # a person chose different runs for the plots, which may not have been read yet
 
     def __init__(
         self, plots: PlotView, workers: Workers, tell_failure: Callable[[Exception], object], parent: QObject
@@ -59,7 +60,7 @@ class ShownRuns(QObject):
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
         self._is_chosen = False  # the runs were chosen in the history
-        self._is_foreign = False  # the runs belong to another scenario than the open scenario
+        self._is_foreign = False  # the runs belong to a different scenario from the open one
 
     @property
     def count(self) -> int:
@@ -72,7 +73,7 @@ class ShownRuns(QObject):
         return frozenset(run_id for _, run_id in self._runs if run_id is not None)
 
     def id_of(self, run: int) -> int | None:
-        """Number of the run at this position of the overlay; None if it is not stored (yet) or has been removed."""
+        """Number of the run at this position among the shown runs; None if it is not stored (yet) or not shown."""
         return self._runs[run][1] if run < len(self._runs) else None
 
     def show_job(self, job: RunJob) -> None:
@@ -81,11 +82,11 @@ class ShownRuns(QObject):
         self.wanted.emit()
 
     def show_after(self, job: RunJob) -> None:
-        """Shows a run that starts now, after a change of its scenario, with the previous run as a ghost."""
-        # The curves of another scenario are not comparable.
+        """Shows a run that starts now after a change to its scenario, and the previous run as a ghost."""
+        # The curves of different scenarios are not comparable.
         before = [run for run in self._runs[:1] if run[0].labels.keys() == job.traces.labels.keys()]
         for traces, _ in before:
-            # Without this, each run would keep all its predecessors in memory.
+            # Otherwise, each run would keep all its predecessors in memory.
             if isinstance(traces, LiveTraces):
                 traces.before = None
             job.traces.before = traces
@@ -98,12 +99,12 @@ class ShownRuns(QObject):
         self.wanted.emit()
 
     def show_fork(self, job: RunJob) -> None:
-        """Shows a fork over its original, and removes other runs."""
+        """Shows a fork that starts now, overlaid on its original run, and no other runs."""
         self.show_over_original(job, None)
         self.wanted.emit()
 
     def show_over_original(self, job: RunJob, run_id: int | None) -> None:
-        """Shows a fork, possibly stored, with its original."""
+        """Shows a fork overlaid on its original run; ``run_id`` is None if the fork is not stored (yet)."""
         assert job.past is not None
         origin = job.past.origin
         known = [
@@ -114,17 +115,17 @@ class ShownRuns(QObject):
         self._show([(job.traces, run_id), *(known[:1] or [(origin, job.past.fork.parent_id)])])
 
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
-        """Records the store number of a shown run, so that the history can mark it."""
+        """Sets the number under which a shown run is stored, so that the history can mark the run."""
         self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
         self._say_foreign(self._is_foreign)
         self.changed.emit()
 
     def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
-        """Shows stored runs over each other, the first with solid lines."""
+        """Shows stored runs overlaid, the first of them with solid lines."""
         self._open(store, run_ids, lambda runs: self._show(runs, is_chosen=True))
 
     def show_aligned(self, store: Store, reference: int, other: int, alignment: Alignment) -> None:
-        """Shows two stored runs over each other, the second on the time axis of the first."""
+        """Shows two stored runs overlaid, with the times of the second run aligned to those of the first."""
         from subflow_app.features.comparison.core.alignment import AlignedTraces
 
         def show(runs: list[tuple[Traces, int | None]]) -> None:
@@ -140,13 +141,13 @@ class ShownRuns(QObject):
             self._open(store, new, lambda runs: self._show([*self._runs, *runs], is_chosen=True))
 
     def read_run(self, store: Store, run_id: int, then: Callable[[RunRow], None]) -> None:
-        """Reads one run with its documents; cancels the read in progress."""
+        """Reads one run with its documents, and passes it to ``then``. Cancels any read in progress."""
         self._read(lambda _is_given_up: store.run(run_id), then, 1)
 
     def meet_scenario(self, scenario: Scenario | None, *, is_running: bool) -> None:
-        """Removes all runs after another scenario was opened, unless a shown run belongs to this scenario.
+        """Removes all runs after a scenario was opened, unless a shown run belongs to this scenario.
 
-        Runs that were chosen in the history stay, and so do all runs while a run is in progress; the plots mark them as
+        If the runs were chosen in the history, or if a run is in progress, they are kept, and the plots mark them as
         foreign.
 
         Args:
@@ -181,7 +182,7 @@ class ShownRuns(QObject):
         self._show(self._runs[:1], is_chosen=self._is_chosen)
 
     def drop_stored(self) -> None:
-        """Removes all runs read from a database, which is about to be closed."""
+        """Removes the runs that were read from a database, before the database is closed."""
         self._give_up()
         kept: list[tuple[Traces, int | None]] = [
             (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
@@ -264,7 +265,7 @@ class ShownRuns(QObject):
 
 
 class CurveFinder:
-    """Selects the run of a clicked curve in the history."""
+    """When a curve is clicked, selects its run in the history."""
 
     def __init__(
         self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, tell: Callable[[str], object]
@@ -278,9 +279,9 @@ class CurveFinder:
         plots.told.connect(tell)
 
     def find_run(self) -> None:
-        """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
+        """Opens the history at the run of the curve that was last clicked or chosen in the legend.
 
-        A search that hides the run is cleared.
+        If the search in the history hides the run, it is cleared.
         """
         curve = self._plots.current_curve
         if curve is None:
@@ -294,7 +295,7 @@ class CurveFinder:
         self._history.table.setFocus()
 
     def _select(self, curve: CurveId) -> int | None:
-        """Selects the run in the history; None if it is not stored."""
+        """Selects the run of a curve in the history; returns its number, or None if it is not stored."""
         run_id = self._shown.id_of(curve.run)
         label, title = self._plots.names_of(curve)
         if run_id is None:
@@ -306,7 +307,7 @@ class CurveFinder:
 
 
 class RunOpening:
-    """Opens runs that are selected in the history; reading happens in the background."""
+    """Opens runs that are selected in the history, and reads them in the background."""
 
     def __init__(self, history: History, database: DatabaseControl, shown: ShownRuns, documents: Documents) -> None:
         self._history = history
@@ -317,7 +318,7 @@ class RunOpening:
     def show(self) -> None:
         """Shows the selected runs in the plots."""
         if self._database.store is not None:
-            # The oldest first: it becomes A, the reference of the comparison, however the list is sorted.
+            # The oldest run comes first, however the list is sorted, and becomes A, the reference of the comparison.
             self._shown.show_stored(self._database.store, sorted(row.id for row in self._history.selected()))
 
     def overlay(self) -> None:

@@ -1,4 +1,4 @@
-"""Runs that are only in memory, without a database or after its failure: to be saved elsewhere or exported."""
+"""Runs that exist only in memory, because no database was open or because it failed, until they are saved."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _log = logging.getLogger(__name__)
 class UnsavedRuns(QObject):
     """Keeps runs that no database contains, until they are saved or exported."""
 
-    unsafe = Signal(object, object)  # RunJob, StoreError: the run to report now
+    unsafe = Signal(object, object)  # RunJob, StoreError: a run to report to the person now
     saved = Signal(object, int, object)  # RunJob, its number in the database, Path of the database
     exported = Signal(object)  # Path of the folder
 
@@ -37,7 +37,7 @@ class UnsavedRuns(QObject):
 
     @property
     def jobs(self) -> tuple[RunJob, ...]:
-        """The runs that no file contains, oldest first."""
+        """The runs that have been neither saved nor exported, oldest first."""
         return tuple(self._runs)
 
     def add(self, job: RunJob, result: RunResult) -> None:
@@ -61,7 +61,7 @@ class UnsavedRuns(QObject):
         self._workers.start("save run", save, succeeded=lambda run_id: self._on_saved(job, run_id, path))
 
     def ask_export(self, job: RunJob) -> None:
-        """Asks for a folder and writes all data of the run into a new folder there."""
+        """Asks for a folder, and writes all data of the run to a new subfolder."""
         folder = self.dialogs.folder(tr("Export run to a new folder in"), None)
         if folder is None:
             return
@@ -76,14 +76,14 @@ class UnsavedRuns(QObject):
         self._workers.start("export run", export, succeeded=lambda path: self._on_exported(job, path))
 
     def make_safe(self, *, asks: bool, waits: bool = True) -> bool:
-        """Writes the data of each run to a separate folder when the window closes, and names the folders.
+        """Writes the data of each run to a separate folder before the window closes, and reports the folders.
 
         Args:
             asks: whether to ask the person about runs that cannot be written.
-            waits: whether a dialog names the folders; False if a signal ends the program.
+            waits: whether to report the folders in a dialog; False if a signal ends the program.
 
         Returns:
-            False if a run cannot be written and the person chose to keep the window.
+            False if a run cannot be written and the person chose to keep the window open.
         """
         reasons = self._rescue_all(waits=waits)
         if not reasons or not asks:
@@ -96,7 +96,7 @@ class UnsavedRuns(QObject):
         return self.dialogs.confirm(tr("Runs would be lost"), text, "\n".join(reasons), tr("Close and lose them"))
 
     def _rescue_all(self, *, waits: bool) -> list[str]:
-        """Write all runs and name the folders; returns the reason for each run that could not be written."""
+        """Writes all runs and reports the folders; returns the reason for each run that could not be written."""
         folders, reasons = [], []
         for job, result in list(self._runs.items()):
             try:
@@ -124,7 +124,7 @@ class UnsavedRuns(QObject):
         self._tell_next()
 
     def _tell_next(self) -> None:
-        """Report the latest remaining run after another run is saved or exported."""
+        """Reports the latest of the remaining runs, after one run was saved or exported."""
         if self._runs:
             self._tell(self.jobs[-1])
 

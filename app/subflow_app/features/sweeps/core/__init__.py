@@ -1,1 +1,4 @@
-"""Sweeps without the window: plans, jobs, results and views. Start reading at `sweep_plan`, then `sweep_job`."""
+"""The parts of sweeps that do not need Qt: plans, jobs, results and views.
+
+Start reading at `sweep_plan`, then `sweep_job`.
+"""

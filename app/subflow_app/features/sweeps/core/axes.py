@@ -1,7 +1,7 @@
-"""Axes of a sweep: keys of a scenario that can vary, and their values as lists, ranges and draws.
+"""Axes of a sweep: keys of a scenario that can vary, and their values as lists, ranges and random draws.
 
-Ranges are not expanded. A range of a billion values takes no more memory than its two ends, and a request for too many
-values is refused immediately, with their number in the message.
+Ranges are not expanded. A range of a billion values needs no more memory than its two ends, and a request for too many
+values is refused immediately, with a message that contains their number.
 
 The dialog for a sweep offers the values in the scenario file, and further keys that the file could contain.
 """
@@ -44,8 +44,8 @@ class SweptValue(NamedTuple):
     """A value for tables and plots.
 
     Attributes:
-        text: value in the notation of scenario files; empty if the scenario's own value stays.
-        number: value in SI units; None for other values than numbers.
+        text: value in the notation of scenario files; empty if the point keeps the scenario's own value.
+        number: value in SI units; None if the value is not a number.
     """
 
     text: str
@@ -85,14 +85,14 @@ class Values(Sequence[TomlValue]):
 
 @dataclass(frozen=True, slots=True)
 class Range(Values):
-    """Values from one end to the other, both included, at equal distances or with equal ratios.
+    """Values from `start` to `stop`, including both, with equal differences or equal ratios.
 
     Attributes:
         start: first value, in `unit`.
-        stop: last value.
+        stop: last value, in `unit`.
         n: number of values.
         unit: unit of all values, in the notation of scenario files; empty for plain numbers.
-        is_log: whether the ratios are equal, instead of the distances.
+        is_log: whether the ratios are equal, instead of the differences.
     """
 
     start: Decimal
@@ -116,7 +116,7 @@ class Range(Values):
                 number = self.start + (self.stop - self.start) * share
             else:
                 number = self.start * (self.stop / self.start) ** share
-        # Logarithmic values are rounded, so that they are short and the same on every machine.
+        # Logarithmic values are rounded, so that they are short, and the same on every machine.
         return number.normalize() if not self.is_log else Decimal(f"{number:.6g}")
 
     def _written(self, number: Decimal) -> TomlValue:
@@ -138,7 +138,7 @@ class Range(Values):
 
 @dataclass(frozen=True, slots=True)
 class Drawn(Values):
-    """Values drawn at random; each depends only on the seed, the key and the number of the draw.
+    """Values drawn at random. Each value depends only on the seed, the key and the number of the draw.
 
     Attributes:
         draw: the distribution.
@@ -164,7 +164,8 @@ class Axis:
 
     Attributes:
         keys: dotted keys.
-        values: values of each key, all of the same length; None as a value keeps the scenario's own value.
+        values: for each key, its values; all keys have the same number of values. The value None keeps the scenario's
+            own value.
     """
 
     keys: tuple[str, ...]
@@ -185,10 +186,13 @@ class Axis:
 
 
 def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """Keys whose values a later axis would replace, with the problem of each key and the allowed order.
+    """Find keys whose values would be replaced by a later key, e.g. because both are the same.
 
     Args:
         keys: dotted keys, in the order in which their values are set.
+
+    Returns:
+        For each such key, a description of the problem, and the allowed order of the keys.
     """
     found: dict[str, tuple[str, str]] = {}
     for place, key in enumerate(keys):
@@ -201,7 +205,7 @@ def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
 
 
 def read_values(written: object) -> Sequence[TomlValue]:
-    """The values of a key in a grid: a list, a range as text, or one value.
+    """Read the values of a key in a grid, written as a list, a range or a single value.
 
     Raises:
         ParamError: if the list or text is empty, or if the range is invalid.
@@ -220,7 +224,7 @@ def read_values(written: object) -> Sequence[TomlValue]:
 
 
 def check_value(value: object) -> None:
-    """Refuse values that scenario files cannot contain: dates, infinities, NaN, and too large whole numbers.
+    """Refuse values that scenario files cannot contain: dates, infinities, NaN, and integers that are too large.
 
     Raises:
         ParamError: if the value, or an entry of a list or table, is not allowed.
@@ -240,7 +244,7 @@ def check_value(value: object) -> None:
 
 
 def read_range(text: str) -> Range:
-    """A range such as "1%..5%/5" or "10ms..1s/5 log".
+    """Parse a range such as "1%..5%/5" or "10ms..1s/5 log".
 
     Raises:
         ParamError: if the text is not a valid range.
@@ -261,7 +265,7 @@ def read_range(text: str) -> Range:
 
 
 def with_units(text: str, unit: str) -> str:
-    """Typed values or a range, with `unit` added to each bare number: "10, 20" becomes "10Mbit/s, 20Mbit/s"."""
+    """Add a unit to each bare number in typed values or ranges: "10, 20" becomes "10Mbit/s, 20Mbit/s"."""
     completed = []
     for part in split_list(text):
         match = _RANGE.match(part)
@@ -275,14 +279,14 @@ def with_units(text: str, unit: str) -> str:
 
 
 def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
-    """Two quantities of the same kind in the unit of the first; None for other strings."""
+    """The numbers of two quantities of the same kind, both in the unit of the first, and the unit; else None."""
     start, stop = split_quantity(first), split_quantity(second)
     if start is None or stop is None:
         return None
     if start[1] == stop[1]:
         return start[0], stop[0], start[1]
     for dimension, units in UNITS.items():
-        # A bare number is valid for several kinds, so that its conversion would be ambiguous.
+        # Ratios are excluded: a bare number is valid for several kinds, so its conversion would be ambiguous.
         if dimension is not Dimension.RATIO and start[1] in units and stop[1] in units:
             with localcontext(prec=40):
                 return start[0], stop[0] * units[stop[1]] / units[start[1]], start[1]
@@ -290,7 +294,7 @@ def read_ends(first: str, second: str) -> tuple[Decimal, Decimal, str] | None:
 
 
 def swept(value: TomlValue | None) -> SweptValue:
-    """A value as text, and as a number in SI units if it is a number."""
+    """Convert a value to text, and to a number in SI units if possible."""
     if value is None:
         return SweptValue("", None)
     if isinstance(value, str):
@@ -301,7 +305,7 @@ def swept(value: TomlValue | None) -> SweptValue:
 
 
 def split_list(text: str, separator: str = ",") -> Iterator[str]:
-    """The parts of a typed list; separators in brackets, braces and quotes belong to the parts."""
+    """Split a typed list at its separators, except within brackets, braces and quotes."""
     depth, quote, part = 0, "", ""
     for character in text:
         if quote:
@@ -321,14 +325,14 @@ def split_list(text: str, separator: str = ",") -> Iterator[str]:
 
 
 def typed_value(text: str) -> TomlValue:
-    """A typed value: TOML if it parses, else a string, as with `--set`."""
+    """Parse a typed value as TOML, or take it as a string if it is not TOML, as `--set` does."""
     value: Any = override_value(text)
     typed: TomlValue = value
     return typed
 
 
-# Keys that describe no quantity of the network: names, drawings and references. The dialog has a separate field for
-# seeds.
+# Keys that cannot be swept, because they do not describe a quantity of the network, but names, drawings and references.
+# Seeds are excluded because the dialog has a separate field for them.
 _LEFT_OUT = {
     "scenario": ("format", "name", "seed"),
     "link": ("ends",),
@@ -336,7 +340,7 @@ _LEFT_OUT = {
     "event": ("link", "flow"),
 }
 _DIMENSIONS_LEFT_OUT = (Dimension.TEXT, Dimension.POINT, Dimension.NAME, Dimension.PATHS)
-# Key of a table whose value can replace the whole table, e.g. controller = "lia".
+# For each of these tables, the key whose value can replace the whole table, e.g. controller = "lia".
 _NAMED = {"controller": "name", "scheduler": "name", "queue": "limit"}
 
 
@@ -348,11 +352,11 @@ class SweepParameter:
         key: dotted key.
         part: table of the key, such as ``links.wifi``; empty for the scenario itself.
         label: name in forms, in the language of the window.
-        present: value in the file, or the default with a mark; a dash without either.
-        allowed: allowed values, in English as the simulator reports them.
+        present: value in the file, or else the default value marked as such, or else a dash.
+        allowed: allowed values as described by the simulator, in English.
         help: description by the simulator, in English.
-        unit: unit added to a bare typed number; empty if numbers stay bare.
-        examples: some possible values, in the notation for typing.
+        unit: unit added to bare numbers that are typed; empty for no unit.
+        examples: some possible values, as they would be typed.
     """
 
     key: str
@@ -365,13 +369,13 @@ class SweepParameter:
     examples: tuple[str, ...] = ()
 
     def matches(self, words: str) -> bool:
-        """True if key, label or value contain every word."""
+        """True if each of the words occurs in the key, label or current value."""
         text = f"{self.key} {self.label} {self.present}".lower()
         return all(word in text for word in words.lower().split())
 
 
 def sweep_parameters(doc: ScenarioDoc) -> list[SweepParameter]:
-    """All parameters of scenario, links, flows, events and transport, including unknown keys of the file."""
+    """All parameters of the scenario, links, flows, events and transport, including unknown keys in the file."""
     found = list(_of_part(doc, "scenario", ""))
     for section, kind in (("links", "link"), ("flows", "flow"), ("events", "event")):
         for name in part_names(doc, section):
@@ -390,7 +394,7 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
             continue
         if flow_kind and param.applies_to and flow_kind not in param.applies_to:
             continue
-        # A key that an event does not set cannot vary.
+        # A key can vary only if the event sets it.
         if kind == "event" and param.key not in given:
             continue
         yield _of_key(doc, part, param)
@@ -401,13 +405,16 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
         known.add(key)
         yield from _of_table(doc, part, key, declared.params)
     for key, value in given.items():
-        # Tables without declared parameters, such as the other direction of a link.
+        # Tables whose parameters are not declared, such as the reverse direction of a link.
         if key not in known and isinstance(value, dict) and part and kind != "transport":
             yield from _leaves(doc, part, f"{part}.{key}", value, None)
 
 
 def _of_table(doc: ScenarioDoc, part: str, key: str, params: Sequence[Param]) -> Iterator[SweepParameter]:
-    """The keys of a table of a link; for a missing table only its required key, if it has exactly one."""
+    """The parameters in a table of a link.
+
+    If the table is missing, yields only its required key, and nothing unless exactly one key is required.
+    """
     is_there = doc.value(f"{part}.{key}") is not None
     needed = [param for param in params if param.required]
     for param in params if is_there else needed if len(needed) == 1 else ():
@@ -420,7 +427,7 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
     value = doc.value(key)
     named = _NAMED.get(param.key)
     if isinstance(value, dict) and named is not None:
-        # A sweep replaces the whole table; its name identifies the current value.
+        # A sweep replaces the whole table, whose current value is shown by its name or limit.
         value = value.get(named, value)
     present = applies = text_of(value)
     if not present:
@@ -433,7 +440,10 @@ def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
 
 
 def _examples(present: str, unit: str, param: Param) -> tuple[str, ...]:
-    """The first choices, or else half, once and twice the current value; 1, 2 and 5 without a positive value."""
+    """Examples of values: the first three choices, "true" and "false", or numbers.
+
+    The numbers are half, once and twice the current value, or 1, 2 and 5 if the current value is not positive.
+    """
     if param.choices:
         return param.choices[:3]
     if param.dimension is Dimension.FLAG:

@@ -1,4 +1,4 @@
-"""Plans of sweeps in TOML files that people read and write (`*.sweep.toml`), and in options of a command line.
+"""Reads and writes plans of sweeps, which are given as TOML files (`*.sweep.toml`) or as command-line options.
 
 format = 1
 name = "Loss against controller"
@@ -7,16 +7,16 @@ kind = "grid"                           # grid (default), list or random
 seeds = "1..5"                          # or [1, 2, 5]; left out: the scenario's own seed
 sample_interval = "100ms"               # simulated time between two samples of the traces
 traces = true                           # false: store only the figures
-decisions = false                       # true: store the decisions of controllers and schedulers, too
+decisions = false                       # true: also store the decisions of controllers and schedulers
 
 [set]                                   # fixed changes, as with --set
 duration = "20s"
 
 [axes]                                  # for a grid: every combination of these values
-"links.one.loss" = "0%..4%/5"           # five values at equal distances; "10ms..1s/5 log": with equal ratios
+"links.one.loss" = "0%..4%/5"           # five values with equal differences; "10ms..1s/5 log": with equal ratios
 "flows.pool.controller" = ["lia", "olia", { name = "mpcc-loss", alpha = 0.9 }]
 
-[[together]]                            # for a grid: keys that vary together are one axis
+[[together]]                            # for a grid: keys that vary together and form one axis
 "links.one.rate" = ["4Mbit/s", "8Mbit/s"]
 "links.two.rate" = ["8Mbit/s", "4Mbit/s"]
 
@@ -94,19 +94,19 @@ _PLAN = (
 
 @dataclass(frozen=True, slots=True)
 class SweepOptions:
-    """Options of a command line that replace or extend a plan file; None or empty keeps the value of the plan.
+    """Command-line options that replace or extend a plan file. If an option is None or empty, the plan's value is used.
 
     Attributes:
-        axes: "KEY=VALUES" each; "&" joins keys that vary together.
+        axes: "KEY=VALUES" for each axis; "&" joins keys that vary together.
         seeds: seeds in the notation of a plan.
         draws: number of random points.
         sweep_seed: seed of the random points.
-        overrides: "KEY=VALUE" each, for fixed changes.
+        overrides: "KEY=VALUE" for each fixed change.
         name: name of the sweep.
         sample_interval_s: simulated time between two samples of the traces, s.
-        keeps_traces: whether traces are kept.
-        records_decisions: whether decisions are kept.
-        points_file: CSV with a point in each line.
+        keeps_traces: whether traces are stored.
+        records_decisions: whether decisions are stored.
+        points_file: CSV file with a point in each line.
     """
 
     axes: Sequence[str] = ()
@@ -122,7 +122,11 @@ class SweepOptions:
 
 
 def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPlan:
-    """A plan from a plan file, or from a scenario and options; shipped plans and scenarios are found by their names.
+    """Read a plan file, or create a plan from a scenario and options.
+
+    Args:
+        name_or_path: path of a plan file or scenario, or name of a shipped plan or scenario.
+        options: options that take precedence over the file.
 
     Raises:
         InputError: if the file or scenario does not exist.
@@ -144,7 +148,7 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
 
 
 def parse_plan(text: str, *, file: str = "<sweep>", folder: Path | None = None) -> SweepPlan:
-    """A plan from its text, in the form that `plan_text` writes.
+    """Read a plan from the text of a plan file, such as `plan_text` returns.
 
     Raises:
         SweepError: if the plan has problems, which the error lists.
@@ -161,13 +165,13 @@ def read_plan(
     folder: Path | None = None,
     options: SweepOptions | None = None,
 ) -> SweepPlan:
-    """A plan from the parsed tree of a plan file, or from a tree of the same form.
+    """Create a plan from the parsed contents of a plan file.
 
     Args:
         tree: keys and values of a plan file.
-        file: name in messages.
-        text: text of the file, for the lines of messages.
-        folder: folder of the file; base of relative paths to scenario and points.
+        file: name of the file in messages.
+        text: text of the file, from which messages take line numbers.
+        folder: folder of the file; base of the relative paths to the scenario and the points.
         options: options that take precedence over the tree.
 
     Raises:
@@ -204,7 +208,7 @@ def read_plan(
 
 
 def plan_text(plan: SweepPlan) -> str:
-    """The plan as a self-contained file, which includes the scenario."""
+    """Text of a self-contained plan file, which includes the scenario."""
     lines = ["format = 1", f"name = {render(plan.name)}", f"kind = {render(plan.kind)}"]
     written = plan.written
     seeds: Any = written.get("seeds", list(plan.seeds))
@@ -226,12 +230,13 @@ def plan_text(plan: SweepPlan) -> str:
 
 
 def read_seeds(written: object) -> Sequence[int]:
-    """Seeds in any notation: "1..5", "1,2,7..9", [1, 2, 5], 3; in the given order, without repetition.
+    """Read seeds in any of these notations: "1..5", "1,2,7..9", [1, 2, 5], 3.
 
-    A single range stays a range.
+    Returns:
+        The seeds in the given order, without repetition. A single range is returned as a `range`.
 
     Raises:
-        ParamError: if the value has another form, or lists too many seeds.
+        ParamError: if the value has a different form, or lists too many seeds.
     """
     if isinstance(written, int) and not isinstance(written, bool):
         written = [written]
@@ -272,7 +277,7 @@ def _read(path: Path) -> str:
 
 
 def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]:
-    """The tree of the plan with the options of the command line."""
+    """Apply the command-line options to the tree of a plan."""
     typed = [key for axis in options.axes for key, _values in _typed_axis(axis)]
     for key in dict.fromkeys(key for key in typed if typed.count(key) > 1):
         raise SweepError(f"--axis {key}: the key is swept twice; allowed: each key once, with all its values")
@@ -305,7 +310,7 @@ def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]
 
 
 def _typed_axis(text: str) -> Iterator[tuple[str, object]]:
-    """The keys and values of a typed axis: "KEY=1%,2%", "KEY=1%..5%/5", "A=1,2 & B=3,4"."""
+    """Parse the keys and values of a typed axis, e.g. "KEY=1%,2%", "KEY=1%..5%/5" or "A=1,2 & B=3,4"."""
     for part in split_list(text, "&"):
         key, equals, values = part.partition("=")
         if not equals or not key.strip() or not values.strip():
@@ -319,7 +324,7 @@ def _typed_axis(text: str) -> Iterator[tuple[str, object]]:
 def _scenario(
     report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], folder: Path | None
 ) -> tuple[ScenarioSource | None, Path | None]:
-    """The scenario with the fixed changes, and the folder for its relative paths."""
+    """Read the scenario with the fixed changes; returns it with the folder for its relative paths."""
     changes = []
     for key, value in _flat(report, ("set",), tree.get("set", {})):
         try:
@@ -358,7 +363,7 @@ def report_name(tree: Mapping[str, Any]) -> str:
 
 
 def noted_seeds(report: Report, place: Place, written: object) -> Sequence[int]:
-    """Like `read_seeds`, but reports a problem instead of raising an error, and then returns a single seed."""
+    """Like `read_seeds`, but adds a problem to the report instead of raising an error, and then returns one seed."""
     try:
         return read_seeds(written)
     except ParamError as error:
@@ -374,12 +379,12 @@ def _seeds(report: Report, tree: Mapping[str, Any], source: ScenarioSource | Non
 
 
 def _kind(tree: Mapping[str, Any]) -> SweepKind:
-    """The kind of a plan without the key `kind`."""
+    """Infer the kind of a plan that lacks the key `kind`."""
     return "random" if "draws" in tree else "list" if "points" in tree else "grid"
 
 
 def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], kind: str) -> tuple[Axis, ...]:
-    """The axes of any kind of plan; problems are added to the report."""
+    """Read the axes of a plan of any kind; problems are added to the report."""
     if kind == "list":
         _refuse(report, tree, ("axes", "together", "draws"), "a list has points")
         axes = _list_axis(report, tree)
@@ -464,7 +469,7 @@ def _list_axis(report: Report, tree: Mapping[str, Any]) -> tuple[Axis, ...]:
 
 
 def _csv_points(report: Report, name: str, folder: Path | None) -> list[dict[str, TomlValue]]:
-    """The points of a CSV file: keys in the first line, values or empty cells below."""
+    """Read points from a CSV file, with keys in the first line, and values or empty cells in the other lines."""
     path = Path(name) if folder is None else folder / name
 
     def refuse(problem: str, allowed: str) -> list[dict[str, TomlValue]]:
@@ -509,7 +514,7 @@ def _random_axis(report: Report, tree: Mapping[str, Any], values: Mapping[str, A
 
 
 def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Independent:
-    """A draw as a table, or in the notation of a command line: "5ms..200ms", "5ms..200ms log", or a list of choices."""
+    """Read a draw from a table, from a list of choices, or from text: "5ms..200ms" or "5ms..200ms log"."""
     if isinstance(written, str) and ".." in written:
         is_log = written.rstrip().endswith("log")
         match = _DRAWN_RANGE.match(written.rstrip().removesuffix("log") if is_log else written)
@@ -529,7 +534,7 @@ def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Inde
 
 
 def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterator[tuple[str, Any]]:
-    """Keys with their values, also from nested tables, because TOML turns unquoted dotted keys into tables."""
+    """Dotted keys and their values; includes nested tables, because TOML turns unquoted dotted keys into tables."""
     if not isinstance(table, dict):
         report.add(place, f"this is {kind_name(table)}, not a table", 'keys and values, e.g. "links.wifi.loss" = "1%"')
         return
@@ -537,7 +542,7 @@ def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterat
 
 
 def flat_pairs(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted keys and their values, also from nested tables; tables of draws are values."""
+    """Dotted keys and their values, including those in nested tables. A table that describes a draw is a value."""
     for key, value in table.items():
         if isinstance(value, dict) and "." not in key and not is_draw(value):
             yield from flat_pairs(value, f"{prefix}{key}.")

@@ -1,4 +1,4 @@
-"""A sweep that the dialog edits: typed values, their problems, and the estimate."""
+"""The draft of a sweep that the dialog edits: the typed values, their problems, and an estimate."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
 
 SEEDS, DRAWS, NAME, ALL = "seeds", "draws", "name", ""
-"""Keys of problems that belong to no swept key: fields of the dialog, or ALL for the whole sweep."""
+"""Keys of problems that do not concern a swept key: names of fields in the dialog, or ALL for the whole sweep."""
 
-# Largest number of points that are checked during typing; all points are checked before the sweep starts.
+# Maximum number of points that are checked during typing. All points are checked before the sweep starts.
 _MOST_CHECKED = 400
 _LOG = " log"
 _MOST_NAMED = 3  # maximum number of keys in a suggested name
@@ -33,9 +33,9 @@ class SweepDraft:
 
     Attributes:
         name: name of the sweep; empty for the name of the scenario.
-        axes: key and typed values of each parameter.
+        axes: key and typed values of each varied parameter.
         seeds: seeds as typed.
-        kind: all combinations, values side by side, or random draws.
+        kind: whether to use all combinations of the values, to combine them row by row, or to draw them at random.
         draws: number of random points.
         keeps_traces: whether traces are stored in addition to the figures.
         sample_interval_s: simulated time between two samples of the traces, s.
@@ -55,8 +55,8 @@ class DraftCheck:
     """Result of the quick check of a draft.
 
     Attributes:
-        problems: problems by swept key, or by SEEDS or ALL; empty if the draft has no problem.
-        counts: number of values of each swept key, where readable.
+        problems: problems by swept key, or by SEEDS or ALL; empty if the draft has no problems.
+        counts: number of values of each swept key whose values can be read.
         points: number of combinations; 0 while unknown.
         runs: total number of runs; 0 while unknown.
     """
@@ -82,7 +82,7 @@ class DraftEstimate:
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, jobs: int) -> str:
-        """The estimate in a line; empty without an estimate."""
+        """The estimate as one line of text; empty if no estimate could be made."""
         told = self.told
         if told is None:
             return ""
@@ -103,7 +103,7 @@ def suggested_name(title: str, keys: Sequence[str]) -> str:
 
 
 def check_draft(draft: SweepDraft) -> DraftCheck:
-    """Check the typed values without reading a scenario: quick enough for every key press."""
+    """Check the typed values without reading a scenario, quickly enough for every key press."""
     problems: dict[str, str] = {}
     counts: dict[str, int] = {}
     for key, text in draft.axes:
@@ -130,12 +130,12 @@ def check_draft(draft: SweepDraft) -> DraftCheck:
 
 
 def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> SweepPlan:
-    """The plan of a draft.
+    """Convert a draft to a plan.
 
     Args:
         draft: a draft without problems.
         scenario_text: TOML of the scenario.
-        folder: base of the relative paths in the scenario; None without a file.
+        folder: base of the relative paths in the scenario; None if it has no file.
 
     Raises:
         SweepError: if the plan has problems, which the error lists.
@@ -166,14 +166,14 @@ def plan_of(draft: SweepDraft, scenario_text: str, folder: Path | None) -> Sweep
 def estimate_draft(
     draft: SweepDraft, scenario_text: str, folder: Path | None, database: Path | None, limits: SweepLimits | None = None
 ) -> DraftEstimate:
-    """Estimate of a draft that passes `check_draft`; reads scenarios and simulates for a moment.
+    """Estimate a draft that passes `check_draft`; reads the scenarios of some points and simulates them briefly.
 
     Args:
         draft: the draft.
         scenario_text: TOML of the scenario.
         folder: base of the relative paths in the scenario.
-        database: database for the runs, whose disk must have enough space; None: in memory.
-        limits: limits of the sweep; None: from the environment.
+        database: database for the runs, whose disk must have enough space; None: the runs are kept in memory.
+        limits: limits of the sweep; None: the limits from the environment.
     """
     try:
         plan = plan_of(draft, scenario_text, folder)
@@ -204,7 +204,7 @@ def _points(draft: SweepDraft, counts: Mapping[str, int]) -> int:
 
 
 def _typed(text: str) -> object:
-    """The typed values for a plan: a range as text, other values as a list."""
+    """Convert typed values to the form of a plan: text for a range, a list for other values."""
     if not text.strip():
         return ""
     parts = [part for part in split_list(text) if part]
@@ -214,7 +214,7 @@ def _typed(text: str) -> object:
 
 
 def _choices(text: str) -> list[str] | Range:
-    """The choices for random values: a range that consists of its two ends, or a list of typed values."""
+    """Parse the choices for random values: a range of its two ends, or a list of typed values."""
     parts = [part for part in split_list(text) if part]
     if len(parts) == 1 and ".." in parts[0]:
         return read_range(_range_of_ends(parts[0]))
@@ -235,9 +235,9 @@ def _draw(text: str) -> dict[str, Any]:
 
 
 def _range_of_ends(text: str) -> str:
-    """A range without its number of values ("1%..5%", "10ms..1s log") as a range of its two ends."""
+    """Convert a range such as "1%..5%" or "10ms..1s log", with or without a number of values, to one of two values."""
     ends = text.strip().removesuffix(_LOG).strip()
-    # The slash of a rate belongs to its unit; only digits after the last slash are a number of values.
+    # The slash in the unit of a rate remains: only digits after the last slash are a number of values.
     head, slash, tail = ends.rpartition("/")
     if slash and tail.strip().isdecimal():
         ends = head.strip()
@@ -254,11 +254,11 @@ def _param_text(error: ParamError) -> str:
 
 
 def _by_field(draft: SweepDraft, error: Exception) -> dict[str, str]:
-    """Assigns problems of values to the field of their key, and all others to the sweep."""
+    """Assign each problem with a value to the field of its key, and all other problems to the whole sweep."""
     found: dict[str, list[str]] = {}
     for line in error_text(error).splitlines():
         key = next((key for key, _text in draft.axes if line.startswith(f"axis {key}, ")), ALL)
-        # Next to the field of the value, the point is superfluous.
+        # The message appears next to the field of the value, so it need not mention the point.
         told = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
         found.setdefault(key, []).append(told)
     return {key: _first_lines(lines) for key, lines in found.items()}

@@ -1,4 +1,4 @@
-"""Estimate of a sweep before it starts, without expanding its points, and the limits of a sweep."""
+"""Estimates a sweep before it starts, without expanding all its points, and applies the limits of sweeps."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_EVENTS_VARIABLE = "SUBFLOW_MAX_SWEEP_EVENTS"
 
 _DEFAULT_RUNS = 100_000
 _DEFAULT_EVENTS = 1e13
-# Processor time for reading and writing the scenario of a point, s.
+# Processor time to read and write the scenario of a point, s.
 _POINT_S = 15e-3
 # Space that must remain free on the disk, bytes.
 _SPARE_BYTES = 200e6
@@ -44,7 +44,7 @@ class SweepEstimate(RunsEstimate):
     seeds: int = 1
 
     def program_bytes(self, jobs: int) -> float:
-        """Memory of the program and its processes with `jobs` simultaneous runs, bytes."""
+        """Memory of the program and its child processes with `jobs` simultaneous runs, bytes."""
         makers = max(1, min(jobs, self.runs))
         processes = 1 if makers == 1 else 1 + makers
         return processes * executors.PROGRAM_BYTES + executors.STORE_BYTES + makers * self.memory_bytes
@@ -67,7 +67,7 @@ class SweepLimits:
 
     Attributes:
         runs: maximum number of runs.
-        link_crossings: maximum number of link crossings of all runs together, estimated.
+        link_crossings: maximum estimated total number of link crossings in all runs.
     """
 
     runs: int = _DEFAULT_RUNS
@@ -75,7 +75,7 @@ class SweepLimits:
 
     @classmethod
     def parse(cls, runs: str | None = None, events: str | None = None) -> SweepLimits:
-        """Limits from text; a missing limit comes from the environment, or else is the default.
+        """Parse limits; a missing limit is taken from the environment, or else is the default.
 
         Raises:
             ParamError: if a limit is not a valid number.
@@ -90,10 +90,10 @@ class SweepLimits:
 
         Args:
             told: estimate of the sweep.
-            database: database of the sweep; None: in memory.
+            database: database of the sweep; None: the sweep is kept in memory.
 
         Raises:
-            TooLargeSweepError: if the sweep is too large; contains the estimate, the limit and how to raise the limit.
+            TooLargeSweepError: if the sweep is too large; reports the estimate, the limit and how to raise the limit.
         """
         if told.runs > self.runs:
             raise TooLargeSweepError(
@@ -122,18 +122,18 @@ class SweepLimits:
 
 
 def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
-    """Estimate of a sweep, from some of its points.
+    """Estimate a sweep from some of its points.
 
     Args:
-        plan: the sweep; points that cannot be run count like the others.
-        is_tried: whether to simulate the beginnings of some runs for a moment.
+        plan: the sweep. Points that cannot be run count like the others.
+        is_tried: whether to simulate the beginnings of some runs briefly.
     """
     reader = PointReader(plan)
     scenarios: list[Scenario] = []
     for point in plan.spread(SCENARIOS_TRIED):
         try:
             scenarios.append(reader.scenario(point))
-        except SimError:  # the check of the plan reports it
+        except SimError:  # reported when the plan is checked
             continue
     told = estimate_runs(
         scenarios,

@@ -1,7 +1,7 @@
-"""A sweep from start to end: reuses stored runs, makes the missing runs, and stores each run when it ends.
+"""Carries out a sweep: reuses stored runs, simulates the missing ones, and stores each run when it ends.
 
-Only the process of the sweep writes to the store. A run counts as soon as it is closed in the store. An interrupted
-sweep can therefore be resumed at any point: only the missing runs are made.
+Only the process of the sweep writes to the store. A run counts as finished as soon as the store contains it completely.
+An interrupted sweep can therefore be resumed at any time, and then simulates only the missing runs.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ _log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Wanted:
-    """Runs with the same key, only one of which is made; `places` holds the point and the seed of each run."""
+    """Identical runs, of which only one is simulated; `places` contains the point and the seed of each run."""
 
     key: str
     places: list[tuple[int, int]]
-    scenario: Scenario | None = None  # only while the run is being made
+    scenario: Scenario | None = None  # only during the simulation
 
 
 class SweepJob(Batch[_Wanted]):
@@ -50,11 +50,11 @@ class SweepJob(Batch[_Wanted]):
 
     Args:
         plan: plan to run.
-        store: store for sweep and runs; a store in memory if they are not to be kept.
-        jobs: number of simultaneous runs on this machine; 1: in this process.
+        store: store for the sweep and its runs; a store in memory if they are not to be kept.
+        jobs: number of simultaneous runs on this machine; if it is 1, runs are simulated in this process.
         cluster: address of a Ray cluster to run on; None: this machine.
-        executor: makes the executor of the runs; None: according to `jobs` and `cluster`.
-        limits: limits of the sweep; None: from the environment.
+        executor: creates the executor for the runs; None: an executor that suits `jobs` and `cluster`.
+        limits: limits of the sweep; None: the limits from the environment.
         sweep_id: number of a stored sweep to resume; None: a new sweep.
     """
 
@@ -87,10 +87,10 @@ class SweepJob(Batch[_Wanted]):
         executor: ExecutorMaker | None = None,
         limits: SweepLimits | None = None,
     ) -> SweepJob:
-        """A job that makes the missing runs of a stored sweep.
+        """Create a job that carries out the missing runs of a stored sweep.
 
         Raises:
-            SweepError: if another process runs the sweep, or if this version cannot read its plan.
+            SweepError: if a process is running the sweep, or if this version cannot read its plan.
             ScenarioError: if this version cannot read its scenario.
             RunNotFound: if the store has no such sweep.
             StoreError: if the sweep cannot be read.
@@ -102,11 +102,11 @@ class SweepJob(Batch[_Wanted]):
 
     @property
     def is_kept(self) -> bool:
-        """True if the sweep can be resumed later; a store in memory ends with its program."""
+        """True if the sweep can be resumed later; False if its store is only in memory."""
         return self._store.path is not None
 
     def table(self) -> SweepTable | None:
-        """The results so far, read from the store (too slow for every frame); None before the sweep is in the store.
+        """Read the current results from the store, which is too slow for every frame; None before the sweep is stored.
 
         Raises:
             StoreError: if the sweep cannot be read.
@@ -114,12 +114,12 @@ class SweepJob(Batch[_Wanted]):
         return None if self.sweep_id is None else stored_table(self._store, self.sweep_id)
 
     def run(self) -> JobOutcome:
-        """Run the sweep, to its end or until `stop`.
+        """Carry out the sweep to its end, or until `stop`.
 
         Failures of the store and of the cluster are reported in the outcome.
 
         Raises:
-            SweepError: if the plan has problems or exceeds the limits; the sweep has not begun in this case.
+            SweepError: if the plan has problems or exceeds the limits; the sweep does not begin then.
         """
         outcome = super().run()
         if isinstance(outcome.error, SweepError):
@@ -135,7 +135,7 @@ class SweepJob(Batch[_Wanted]):
     # ---- before the first run ----
 
     def _checked(self) -> list[str] | None:
-        """The hash of each point's scenario; None after `stop`.
+        """Check the plan; returns the hash of each point's scenario, or None after `stop`.
 
         Raises:
             SweepError: if the plan has problems or exceeds the limits.
@@ -143,7 +143,7 @@ class SweepJob(Batch[_Wanted]):
         self._tell(state=JobState.CHECKING)
         limits = self._limits or SweepLimits.parse()
         try:
-            # Limits apply to the upper bound; trial runs are made only for the time in the message of a refusal.
+            # The limits apply to the upper bound. Trial runs are made only to state the time in the error message.
             limits.check(estimate_sweep(self.plan, is_tried=False), self._store.path)
         except TooLargeSweepError:
             limits.check(estimate_sweep(self.plan), self._store.path)
@@ -157,7 +157,7 @@ class SweepJob(Batch[_Wanted]):
         return None if self.is_stopped else hashes
 
     def _begin(self, hashes: Sequence[str]) -> list[_Wanted]:
-        """List the sweep in the store, link finished runs, and return the missing runs."""
+        """Record the sweep in the store and link finished runs to it; returns the missing runs."""
         places = [
             SweepRunPlace(point, seed, key)
             for point, scenario in enumerate(hashes)
@@ -195,7 +195,7 @@ class SweepJob(Batch[_Wanted]):
             records_decisions=self.plan.records_decisions,
         )
 
-    # ---- making the runs ----
+    # ---- the runs ----
 
     def _task(self, wanted: _Wanted) -> Callable[[OnStart], RunOutcome]:
         point, seed = wanted.places[0]
@@ -260,7 +260,7 @@ class SweepJob(Batch[_Wanted]):
 
 
 def check_is_free(sweep_id: int, state: str, pid: int) -> None:
-    """Refuse a sweep that a process is running.
+    """Check that no process is running a sweep.
 
     Raises:
         SweepError: if a process is running the sweep.

@@ -1,4 +1,4 @@
-"""The sweeps in the list of a window: the stored sweeps, and the sweeps that run in this window."""
+"""The sweeps listed in a window: those in the store, and those that were started in this window."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _GOES_ON = ("waiting", "checking", "running", "paused")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HereSweep:
-    """A sweep that runs in this window.
+    """A sweep that was started in this window.
 
     Attributes:
-        number: identifies the sweep before it has an id.
+        number: identifies the sweep before it has an id in the store.
         job: job of the sweep.
-        began_at: time of the start, with time zone.
+        began_at: time at which the sweep was started, with time zone.
     """
 
     number: int
@@ -39,18 +39,18 @@ class SweepEntry:
     """A row of the list.
 
     Attributes:
-        id: number in the store; None while the points are being read.
-        number: number of a sweep in this window; 0 for others.
+        id: number of the sweep in the store; None while its points are being read.
+        number: `HereSweep.number` if the sweep was started in this window, else 0.
         name: name of the sweep.
         state: value of a `JobState`.
         runs: number of required runs.
         finished: number of finished runs.
         failed: number of failed runs.
-        checked: number of points read so far, during the check.
+        checked: during the check, number of points that have been read.
         eta_s: remaining time, s; NaN while unknown.
         created_at: time of creation, with time zone.
-        message: reason for a failure; else empty.
-        is_elsewhere: whether another process runs the sweep.
+        message: reason for a failure; otherwise empty.
+        is_elsewhere: whether the sweep runs in a different process.
     """
 
     id: int | None
@@ -68,11 +68,11 @@ class SweepEntry:
 
     @property
     def key(self) -> tuple[int, int]:
-        """Identifier of the sweep, from its id in the store, or else from its number in this window."""
+        """Identifier of the sweep, made from its id in the store, or else from its number in this window."""
         return (self.id, 0) if self.id is not None else (0, self.number)
 
     def is_of(self, entries: Sequence[SweepEntry]) -> bool:
-        """True if one of the entries is the same sweep; a sweep in this window receives its id only after a while."""
+        """True if one of the entries is the same sweep, even if a sweep of this window has received its id since."""
         return any(self.key == each.key or 0 < self.number == each.number for each in entries)
 
     @property
@@ -82,7 +82,7 @@ class SweepEntry:
 
     @property
     def goes_on(self) -> bool:
-        """True if the sweep runs in this window, paused or not."""
+        """True if the sweep runs in this window, even while it is paused."""
         return self.number > 0 and self.state in _GOES_ON
 
     @property
@@ -92,15 +92,15 @@ class SweepEntry:
 
 
 def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> list[SweepEntry]:
-    """All sweeps, newest first.
+    """Combine the sweeps of the store and of this window; returns all sweeps, newest first.
 
     Args:
-        records: sweeps of the store, newest first.
-        here: sweeps of this window; their state is newer than that of the store.
+        records: sweeps in the store, newest first.
+        here: sweeps started in this window, whose state is more recent than in the store.
     """
     by_id = {sweep.job.sweep_id: sweep for sweep in here if sweep.job.sweep_id is not None}
     known = {record.id for record in records}
-    # The store lists a resumed sweep from its start, but a new sweep only after its points have been read.
+    # The store contains a resumed sweep from the beginning, but a new sweep only after its points have been read.
     entries = [_of_job(sweep) for sweep in reversed(here) if sweep.job.sweep_id not in known]
     for record in records:
         sweep = by_id.get(record.id)
@@ -109,7 +109,7 @@ def sweep_entries(records: Sequence[SweepRecord], here: Sequence[HereSweep]) -> 
 
 
 def possible(selected: Sequence[SweepEntry], *, can_write: bool) -> frozenset[str]:
-    """The actions among TOGGLE, STOP and DELETE that are possible for these sweeps."""
+    """Those of the actions TOGGLE, STOP and DELETE that are possible for any of these sweeps."""
     found = set()
     if any(entry.goes_on or (can_write and entry.can_resume) for entry in selected):
         found.add(TOGGLE)

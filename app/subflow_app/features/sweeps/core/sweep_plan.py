@@ -1,9 +1,10 @@
-"""Plans of sweeps: a scenario, the values of its keys, and seeds; and the check of the scenario of every point.
+"""Plans of sweeps, which consist of a scenario, values for its keys, and seeds. Also checks the scenario of each point.
 
-A grid contains every combination of its axes; a list and random draws are one axis on which all keys vary together.
-Therefore one function computes the values of a point from its number for all kinds. Points are expanded only on demand.
+A grid contains every combination of the values on its axes. A list or random draws form a single axis, on which all
+keys vary together. Therefore, one function computes the values of a point from its number for all kinds of plans.
+Points are expanded only on demand.
 
-The reader of scenario files reads the scenarios of the points and reports all their problems.
+The scenarios of the points are read like scenario files, and all their problems are reported.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ class SweepPoint(NamedTuple):
 
     Attributes:
         number: number of the point, from 0.
-        values: values in the order of the keys of the plan; None keeps the scenario's own value.
+        values: values in the order of the keys of the plan; the value None keeps the scenario's own value.
     """
 
     number: int
@@ -66,7 +67,7 @@ class SweepPlan:
 
     Attributes:
         name: title of the sweep.
-        scenario_text: TOML of the scenario with the fixed changes; it includes delivery traces.
+        scenario_text: TOML of the scenario, including the fixed changes and the contents of delivery traces.
         axes: swept keys and their values; the last axis varies fastest.
         seeds: seeds of the runs of each point, in order, without repetition.
         kind: notation of the points.
@@ -74,8 +75,8 @@ class SweepPlan:
         keeps_traces: whether traces are stored in addition to the figures.
         records_decisions: whether the decisions of controllers and schedulers are stored.
         sweep_seed: seed of the random points.
-        folder: folder of the policies that the scenario names by file; None without a folder.
-        replaced_by_changes: lines about controllers and schedulers whose options the fixed changes replaced.
+        folder: folder of the policies to which the scenario refers by file; may be None.
+        replaced_by_changes: lines about controllers and schedulers whose options were replaced by the fixed changes.
         written: axes, points and seeds in the notation of the plan file, by key; see `plan_file`.
     """
 
@@ -132,7 +133,7 @@ class SweepPlan:
         return SweepPoint(number, tuple(self._resolved(key, value) for key, value in pairs))
 
     def _resolved(self, key: str, value: TomlValue | None) -> TomlValue | None:
-        """The scenario's own choice, with options and policy, if the value names the same algorithm; else the value."""
+        """The scenario's own choice with options and policy if the value names the same algorithm; else the value."""
         own = self._own.get(key)
         return value if own is None or value is None else own_or_named(own, value)
 
@@ -154,16 +155,16 @@ class SweepPlan:
         return map(self.point, range(self.n_points))
 
     def spread(self, most: int) -> tuple[SweepPoint, ...]:
-        """At most `most` points spread evenly over the plan, including the first and the last."""
+        """At most `most` points, spread evenly over the plan and including the first and the last."""
         return tuple(map(self.point, spread_numbers(self.n_points, most)))
 
     def overrides(self, point: SweepPoint) -> tuple[str, ...]:
-        """Changes from the scenario of the plan to that of a point, in the notation of `--set`."""
+        """Changes that turn the scenario of the plan into the scenario of a point, in the notation of `--set`."""
         pairs = zip(self.keys, point.values, strict=True)
         return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
 
     def queued(self, use: Use) -> list[QueuedRun]:
-        """Each point with each seed as a run for the queue, named after its values.
+        """Runs for the queue, one for each point and seed and named after its values.
 
         Raises:
             ReplacedError: if the use does not allow values to replace options.
@@ -199,7 +200,7 @@ _SEED_LINE = re.compile(r"^seed[ \t]*=[ \t]*[0-9_]+", re.MULTILINE)
 
 
 class PointReader:
-    """Makes the scenarios of a plan's points; not thread-safe."""
+    """Creates the scenarios of a plan's points; not thread-safe."""
 
     def __init__(self, plan: SweepPlan) -> None:
         """Parse the scenario that all points share."""
@@ -234,7 +235,7 @@ class PointReader:
         return scenario
 
     def text(self, point: SweepPoint, scenario: Scenario, seed: int) -> str:
-        """TOML from which the run of this point and seed can be repeated; comments and layout come from the plan."""
+        """TOML from which the run of this point and seed can be repeated, with the comments and layout of the plan."""
         if self._latest_text is None or self._latest_text[0] != point.number:
             # Editing TOML takes ten times as long as reading it. Therefore the shared part is written once, and only
             # the seed changes between runs of a point.
@@ -257,15 +258,15 @@ def check_points(
 
     Args:
         plan: the sweep.
-        limits: limits of each run; None: from the environment.
-        is_cancelled: called before each point; True ends the check.
+        limits: limits of each run; None: the limits from the environment.
+        is_cancelled: called before each point; the check ends if it returns True.
         progress: called with the number of checked points.
 
     Returns:
-        The `scenario_hash` of each point, in order; fewer after a cancellation.
+        The `scenario_hash` of each point, in order; incomplete if the check was cancelled.
 
     Raises:
-        SweepError: if scenarios have problems or exceed the limits; lists each problem once, with axis, value and
+        SweepError: if scenarios have problems or exceed the limits; lists each problem once, with its axis, value and
             point.
     """
     limits = limits or Limits.from_environment()
@@ -291,7 +292,7 @@ def check_points(
 
 
 def _told(plan: SweepPlan, point: SweepPoint, problem: Problem) -> str:
-    """Text of a problem with the axis that causes it, or with the point if no axis does."""
+    """Describe a problem, and name the axis that causes it, or else the point."""
     for key, value in zip(plan.keys, plan.swept(point), strict=True):
         dotted = re.sub(r"\[(\d+)\]", r".\1", key)
         found = re.sub(r"\[(\d+)\]", r".\1", problem.key)

@@ -1,10 +1,10 @@
-"""Results of sweeps: a row for each point with means and their intervals, written as CSV, JSON and text.
+"""Results of sweeps as tables with a row for each point, written as CSV, JSON and text.
 
-Results are read from the store. A row contains the mean of each figure over the seeds, with the interval. Rows are in
-the order of the points, and values in the order of the seeds.
+Results are read from the store. A row contains the mean of each figure over the seeds, with its 95 % interval. Rows are
+in the order of the points, and values in the order of the seeds.
 
-The table depends only on the plan and the simulator, and not on the time, the place or the number of processes of the
-runs: the same sweep gives the same bytes.
+The same sweep always results in the same bytes. They depend only on the plan and the simulator, and not on when, where
+or in how many processes the runs were simulated.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ TOTALS = (
     "total_loss_ratio",
     "makespan_s",
 )
-"""Keys of measures of whole runs that are computed from the measures of the flows."""
+"""Keys of the measures of whole runs, which are computed from measures of flows."""
 
 JAIN = "fairness.jain"
 _FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
-# Round-trip time and loss over all flows; tables of older versions only contain the means per flow.
+# Keys for the round-trip time and the loss over all flows. Tables of older versions only contain the second key of each
+# pair, a mean over flows.
 _BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
 _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
-# Values of flows that the totals require, in addition to the figures in tables.
+# Values of flows from which the totals are computed, in addition to the figures in tables.
 _NEEDED = tuple(dict.fromkeys(name for key in TOTALS for name in RUN_MEASURES[key].needed_keys))
 # A flow, or a copy of a flow ("download.3"), but not a subflow or a parameter of the scenario.
 _FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
@@ -61,15 +62,15 @@ _LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figur
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepRow:
-    """A point of the sweep.
+    """The results at one point of the sweep.
 
     Attributes:
         point: number of the point in the plan.
-        values: value of each key of the table, in its order.
+        values: value of each key, in the order of the keys in the table.
         cells: mean and interval by figure, without figures that no run of this point has.
-        run_ids: store number of the run of each seed; None without a run. Exports omit it, because it depends on the
-            order in which the runs ended.
-        signatures: signature of the run of each seed; empty without a run or if unknown.
+        run_ids: for each seed, the number of its run in the store; None if it has no run. Exports omit these numbers,
+            because they depend on the order in which the runs ended.
+        signatures: for each seed, the signature of its run; empty if it has no run or if the signature is unknown.
     """
 
     point: int
@@ -85,19 +86,19 @@ class SweepRow:
 
     @property
     def is_one_run(self) -> bool:
-        """True if all of several seeds gave the same run, bit for bit, so that an interval would be meaningless."""
+        """True if several seeds all resulted in the same run, bit for bit, so that an interval would be meaningless."""
         return is_one_run(self.known_signatures)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepTable:
-    """The results of a sweep so far.
+    """The results of a sweep, which may be incomplete.
 
     Attributes:
         name: name of the sweep.
         keys: the swept keys, in the order of the plan.
         seeds: seeds in order.
-        figures: keys of all figures in any row, figures of whole runs first.
+        figures: keys of the figures in any row; figures of whole runs come first.
         rows: rows in the order of the points; points without a finished run have no cells.
     """
 
@@ -108,13 +109,13 @@ class SweepTable:
     rows: tuple[SweepRow, ...]
 
     def column(self, figure: str) -> list[Estimate]:
-        """A figure at all points, with empty cells at points without it."""
+        """A figure at all points; estimates of NaN at points that lack it."""
         nothing = Estimate.of((math.nan,) * len(self.seeds))
         return [row.cells.get(figure, nothing) for row in self.rows]
 
     @property
     def note(self) -> str:
-        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        """Notice about points at which all seeds resulted in the same run; empty if this is the case at no point."""
         return one_run_notice([row.known_signatures for row in self.rows if row.cells])
 
     def parameter(self, key: str) -> list[SweptValue]:
@@ -123,7 +124,7 @@ class SweepTable:
         return [row.values[place] for row in self.rows]
 
     def steps(self, key: str) -> list[SweptValue]:
-        """The different values of a swept key: numbers ascending, then other values in the order of the plan."""
+        """The distinct values of a swept key: numbers in ascending order, then other values in plan order."""
         found = list(dict.fromkeys(self.parameter(key)))
         return sorted(found, key=lambda value: (value.number is None, value.number or 0.0))
 
@@ -134,12 +135,12 @@ def is_figure(key: str) -> bool:
 
 
 def is_read(key: str) -> bool:
-    """True if tables need the value with this key, as a figure or to compute one."""
+    """True if tables need the value with this key, either as a figure or to compute a figure."""
     return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
 
 
 def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
-    """The figures of one run: of its flows and links, and of the whole run.
+    """The figures of one run's flows and links, and of the whole run.
 
     Args:
         recorded: parameters and figures of the run, by key.
@@ -156,12 +157,13 @@ def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
 
 
 def shown_figures(figures: Collection[str]) -> list[str]:
-    """The most important figures of whole runs in the table.
+    """Keys of the most important figures of whole runs.
 
-    These are completion time and active goodput for flows with a size, and goodput for other flows.
+    For flows with a size, they include the completion time and active goodput; for other flows, the goodput. Round-trip
+    time, loss and fairness follow.
 
     Args:
-        figures: keys of the table.
+        figures: keys of the figures in the table.
     """
     flows = [
         {"completion_s": 0.0 if f"flows.{owner}.completion_s" in figures else None} for owner in flow_owners(figures)
@@ -171,11 +173,11 @@ def shown_figures(figures: Collection[str]) -> list[str]:
 
 
 def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
-    """The most important figures of a flow in the table.
+    """Keys of the most important figures of a flow.
 
     Args:
         flow: name of the flow.
-        figures: keys of the table.
+        figures: keys of the figures in the table.
     """
     own = {"completion_s": 0.0 if f"flows.{flow}.completion_s" in figures else None}
     wanted = (*(each.key for each in default_measures(own)), "mean_rtt_s", "loss_ratio")
@@ -195,15 +197,15 @@ def sweep_table(
     runs: Mapping[tuple[int, int], tuple[int | None, Mapping[str, float]]],
     signatures: Mapping[tuple[int, int], str] | None = None,
 ) -> SweepTable:
-    """The table of a sweep.
+    """Create the table of a sweep from the values of its runs.
 
     Args:
         name: name of the sweep.
         keys: the swept keys.
         seeds: seeds in order.
         points: number and values of each point.
-        runs: store number and recorded values of each finished run, by point and seed.
-        signatures: signatures of these runs, where known.
+        runs: number in the store and recorded values of each finished run, by point and seed.
+        signatures: signatures of these runs by point and seed, as far as known.
     """
     figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
     rows = []
@@ -219,7 +221,7 @@ def sweep_table(
 
 
 def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
-    """Sorting key: whole runs, fairness, flows, links; "download.10" after "download.9"."""
+    """Sort key: whole runs first, then fairness, flows and links, with "download.10" after "download.9"."""
     if figure in TOTALS:
         return (0, TOTALS.index(figure), [])
     if figure == JAIN:
@@ -232,7 +234,7 @@ def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
     return (2 if figure.startswith("flows.") else 3, place, parts)
 
 
-# SI units by the units of values.
+# The SI unit for each unit in which values are written.
 _SI = {
     **dict.fromkeys(("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), "bit/s"),
     **dict.fromkeys(("ns", "us", "µs", "ms", "s", "min"), "s"),
@@ -243,7 +245,7 @@ _SI = {
 
 
 def stored_table(store: Store, sweep_id: int) -> SweepTable:
-    """The results of a sweep in the store.
+    """Read the results of a sweep from the store.
 
     Raises:
         RunNotFound: if the store has no such sweep.
@@ -260,7 +262,7 @@ def stored_table(store: Store, sweep_id: int) -> SweepTable:
 
 
 def wide_csv(table: SweepTable) -> str:
-    """A line for each point: values, then mean, half-width of the 95 % interval and number of seeds of each figure."""
+    """CSV with a line for each point: its values, and the mean, half 95 % interval and number of seeds per figure."""
     headings = ["point", *_parameter_headings(table)]
     for figure in table.figures:
         unit = _in_brackets(run_measure(figure).si_unit)
@@ -282,7 +284,7 @@ def wide_csv(table: SweepTable) -> str:
 
 
 def long_csv(table: SweepTable) -> str:
-    """A line for each point, seed and figure."""
+    """CSV with a line for each point, seed and figure."""
     headings = ["point", *_parameter_headings(table), "seed", "figure", "unit", "value"]
     return csv_text(headings, _long_rows(table))
 
@@ -298,7 +300,7 @@ def _long_rows(table: SweepTable) -> Iterator[list[str]]:
 
 
 def table_document(table: SweepTable) -> dict[str, Any]:
-    """The table as a JSON document: every mean, interval and value in SI units."""
+    """The table as a JSON document, which contains every mean, interval and value in SI units."""
     return {
         **fields(table, "name", "keys", "seeds"),
         "figures": [{"key": figure, "unit": run_measure(figure).si_unit} for figure in table.figures],
@@ -319,9 +321,9 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
-    """Means with their intervals as text, for the named figures or else for the main figures of whole runs.
+    """Text table with means and intervals of the given figures, or else of the main figures of whole runs.
 
-    If all seeds of a point gave the same run, this run counts once and has no interval; `SweepTable.note` reports it.
+    If all seeds of a point resulted in the same run, it counts once and has no interval. `SweepTable.note` reports it.
     """
     shown = list(figures) or [*shown_figures(table.figures), *({"p95_rtt_s"} & {*table.figures})]
     n_most = len(table.seeds)
@@ -365,7 +367,7 @@ def _parameter_headings(table: SweepTable) -> list[str]:
 
 
 def _parameters(table: SweepTable, values: Sequence[SweptValue]) -> list[str]:
-    """Numbers in SI units if all values of a key are numbers; else the original text."""
+    """Texts of the values of a point: numbers in SI units for keys with only numeric values, else the original text."""
     return [
         value.text if _parameter_unit(table, key) is None or value.number is None else _number(value.number)
         for key, value in zip(table.keys, values, strict=True)

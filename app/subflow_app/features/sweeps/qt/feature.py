@@ -1,6 +1,6 @@
-"""Sweeps as a part of the window: many runs of one scenario, their results, and their actions.
+"""Adds sweeps to the window: a panel for many runs of one scenario and their results, and the actions on them.
 
-The panel starts empty; its contents load when it is shown for the first time.
+The panel starts empty, and its contents are loaded when it is first shown.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class SweepFeature(SessionFeature["SweepSession"]):
         super().__init__()
         self.ports = ports
         self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
-        """Returns the suggestion of the current lesson for a new sweep; None without a suggestion."""
+        """Returns the suggestion of the current lesson for a new sweep; None if the lesson suggests nothing."""
 
     def make(self) -> SweepSession:
-        """Makes panel and session."""
+        """Creates the panel and the session."""
         # Imported late, because these modules load the readers of plans and scenarios, which most sessions never need.
         from subflow_app.features.sweeps.qt.panel import SweepPanel
         from subflow_app.features.sweeps.qt.session import SweepSession
@@ -60,7 +60,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         return SweepSession(panel, self.ports, self)
 
     def runs_at_hand(self) -> list[int]:
-        """Runs of the visible sweep: of its selected points, or else of all points up to `_MOST_COMPARED` runs."""
+        """Runs of the visible sweep: those of the selected points, or else the first `_MOST_COMPARED` of all runs."""
         if self.made is None or not self.panel.isVisible():
             return []
         page = self.made.panel.page
@@ -70,18 +70,18 @@ class SweepFeature(SessionFeature["SweepSession"]):
     # ---- called by actions ----
 
     def new(self) -> None:
-        """Asks for a new sweep and brings its panel to the front."""
+        """Asks for a new sweep, starts it, and brings the panel to the front."""
         self.session.new(self.suggests())
         if self.session.is_busy:
             self.ports.workspaces.go_to(self.panel_name)
 
     def copy(self) -> None:
-        """Puts the table, or its selected rows, on the clipboard."""
+        """Copies the selected rows of the table, or else the whole table, to the clipboard."""
         QGuiApplication.clipboard().setText(self.session.panel.page.table.text())
         self.ports.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
-        """Asks for a file and writes the picture of the view; no effect for the table."""
+        """Asks for a file and exports the picture of the current view; no effect if the view is the table."""
         page = self.session.panel.page
         shown = page.shown
         panel = None if shown is None else page.chart(shown.choice.view).shown_panel()
@@ -95,7 +95,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
         self.ports.exports.write_later("export view", lambda: write_panel(panel, path, _FIGURE_MM))
 
     def export_data(self) -> None:
-        """Writes every run of the sweep with its parameters and figures as CSV."""
+        """Writes all runs of the sweep, with their parameters and figures, as CSV."""
         from subflow_app.features.sweeps.core.views.pictures import write_runs
 
         study = self.session.panel.page.study
@@ -120,7 +120,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The sweeps' part of the Study menu."""
+    """Entries of the Study menu for sweeps."""
     yield ActionSpec(
         "sweep.new",
         "&New sweep…",

@@ -1,6 +1,6 @@
-"""The dialog for a new sweep: parameters with their values, controllers, seeds, and an immediate estimate.
+"""The dialog for a new sweep, with the parameters and their values, controllers, seeds, and an immediate estimate.
 
-The list of parameters is searched by typing; Enter or a double click adds an entry.
+Typing searches the list of parameters. Enter or a double click adds a parameter.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class SweepSuggestion:
     """Initial contents of the dialog.
 
     Attributes:
-        seeds: seeds in the notation for typing.
-        compares_controllers: whether several controllers of the first flow are selected at first.
+        seeds: seeds, as they would be typed.
+        compares_controllers: whether several controllers of the first flow are initially selected.
     """
 
     seeds: str = "1..5"
@@ -90,12 +90,12 @@ class SweepSuggestion:
 
 @dataclass(frozen=True, slots=True)
 class SweepSubject:
-    """Contents of the choices in the dialog.
+    """The scenario to sweep, and the choices that the dialog offers.
 
     Attributes:
         title: title of the scenario.
         parameters: parameters that a sweep can vary.
-        controllers: possible controllers of each flow, beginning with that of the scenario.
+        controllers: possible controllers of each flow, beginning with its controller in the scenario.
         jobs: suggested number of simultaneous runs.
         sample_interval_s: simulated time between two samples of the traces, s.
         estimate: estimates a draft; called in a worker thread.
@@ -112,18 +112,18 @@ class SweepSubject:
 
 
 class NewSweepDialog(QDialog):
-    """Dialog for a new sweep; read `answer` after the user has accepted it."""
+    """Dialog for a new sweep; after the person has accepted it, `answer` contains the sweep."""
 
     def __init__(self, subject: SweepSubject, workers: Workers, parent: QWidget | None = None) -> None:
-        """Begins with the suggestion."""
+        """Starts with the contents of the suggestion."""
         super().__init__(parent)
         self.setObjectName("new_sweep_dialog")
         self.setWindowTitle(tr("New sweep"))
         self._subject = subject
         self._workers = workers
-        self._asked: SweepDraft | None = None  # the draft being estimated
+        self._asked: SweepDraft | None = None  # the draft that is being estimated
         self._estimate: DraftEstimate | None = None
-        self._estimated: SweepDraft | None = None  # the draft of the latest estimate
+        self._estimated: SweepDraft | None = None  # the draft to which the latest estimate belongs
         self._is_closed = False
         self.rows: list[ValueRow] = []
         self._timer = timer(self, self.estimate_now, _PATIENCE_MS, is_single=True)
@@ -137,7 +137,7 @@ class NewSweepDialog(QDialog):
 
     @property
     def answer(self) -> SweepWish | None:
-        """The requested sweep; None as long as it has a problem or no estimate."""
+        """The requested sweep; None if the draft has a problem or has not been estimated yet."""
         if self._estimate is None or self._estimate.plan is None or self._estimated != self.draft:
             return None
         return SweepWish(self._estimate.plan, self.jobs.value())
@@ -147,7 +147,8 @@ class NewSweepDialog(QDialog):
         """The current contents of the fields."""
         axes = [(row.key, row.completed) for row in self.rows]
         if self.controllers.values and self._controller_key:
-            # Before its own options: values are set in this order, and a controller replaces options set earlier.
+            # The controller comes before its options, because values are set in this order, and setting the controller
+            # replaces options that were set earlier.
             below = (place for place, (key, _) in enumerate(axes) if key.startswith(f"{self._controller_key}."))
             place = next(below, len(axes))
             axes.insert(place, (self._controller_key, ", ".join(map(render, self.controllers.values))))
@@ -162,7 +163,7 @@ class NewSweepDialog(QDialog):
         )
 
     def add_parameter(self, key: str, values: str = "") -> ValueRow:
-        """Adds a row for a parameter, or moves the focus to its existing row."""
+        """Adds a row for a parameter, or moves the focus to the row that it has already."""
         row = next((row for row in self.rows if row.key == key), None)
         if row is None:
             parameter = next((each for each in self._subject.parameters if each.key == key), None)
@@ -237,7 +238,7 @@ class NewSweepDialog(QDialog):
         self.traces.setChecked(True)
         self.name = named(QLineEdit(self), "sweep_name")
         self.estimate_text = named(Label(self, wordWrap=True), "sweep_estimate")
-        # Minimum height, so that a new text does not move the fields under the pointer.
+        # The minimum height prevents a new text from moving the fields under the pointer.
         self.estimate_text.setMinimumHeight(self.fontMetrics().lineSpacing())
         self.problem = ProblemLabel("sweep_problem", parent=self, keeps_line=True)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
@@ -277,7 +278,7 @@ class NewSweepDialog(QDialog):
         splitter = split(QSplitter(self), left, right, sizes=[370, 600])
         v_box(self, (splitter, 1), self.estimate_text, self.problem, self._buttons)
 
-        # The tab order follows reading: available parameters, varied parameters, runs, then the buttons.
+        # The Tab order is the reading order: available parameters, varied parameters, runs, then the buttons.
         order = (
             self.parameters.search,
             self.parameters.table,
@@ -345,7 +346,7 @@ class NewSweepDialog(QDialog):
         self.controllers.setEnabled(bool(self.flow.currentData()))
 
     def _show_rows(self) -> None:
-        """Shows the rows, or a hint without rows."""
+        """Shows the rows, or a hint if no parameter has been added."""
         self.hint.setVisible(not self.rows)
         self._scroll.setVisible(bool(self.rows))
         example = next((p.key for p in self._subject.parameters if p.key.endswith(".loss")), "links.wifi.loss")
@@ -387,7 +388,7 @@ class NewSweepDialog(QDialog):
         raise error
 
     def _show(self, check: DraftCheck, estimate: DraftEstimate | None) -> None:
-        """Shows problems and estimate; ``estimate`` is None while it is being computed."""
+        """Shows the problems and the estimate; ``estimate`` is None while it is being computed."""
         problems = dict(check.problems) | dict(estimate.problems if estimate is not None else {})
         for row in self.rows:
             row.show_state(problems.get(row.key, ""), check.counts.get(row.key))
@@ -409,18 +410,18 @@ class NewSweepDialog(QDialog):
 
 
 class _RowsArea(QScrollArea):
-    """Scroll area as high as its rows up to a limit, beyond which it scrolls."""
+    """Scroll area that is as high as its rows up to a limit, above which it scrolls."""
 
     def sizeHint(self) -> QSize:
         """The height of the rows, up to a limit."""
         return QSize(super().sizeHint().width(), self._height())
 
     def minimumSizeHint(self) -> QSize:
-        """The height of `sizeHint`, because other parts of the dialog can shrink instead."""
+        """The same height as `sizeHint`, because other parts of the dialog can shrink instead."""
         return QSize(super().minimumSizeHint().width(), self._height())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Updates the height after a change of the content, which Qt does not do for a scroll area."""
+        """Updates the height when the content changes, because Qt does not do so for scroll areas."""
         if event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
         return super().eventFilter(watched, event)
@@ -430,7 +431,7 @@ class _RowsArea(QScrollArea):
         layout = None if content is None else content.layout()
         needed = 0
         if layout is not None:
-            # At the current width, because the size hint of a wrapping label assumes a narrow width.
+            # Computed for the current width, because the size hint of a wrapping label assumes a narrow width.
             wrapped = layout.totalHeightForWidth(self.viewport().width())
             needed = wrapped if layout.hasHeightForWidth() else layout.totalSizeHint().height()
         return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
@@ -440,7 +441,7 @@ class ValueRow(QWidget):
     """A parameter with a field for its values, a problem text, and a button that removes the row."""
 
     def __init__(self, key: str, parameter: SweepParameter | None, parent: QWidget | None = None) -> None:
-        """Starts with an empty field; without ``parameter``, values have no unit and no examples."""
+        """Starts with an empty field. If ``parameter`` is None, values have no unit and no examples."""
         super().__init__(parent)
         self.key = key
         self._unit = parameter.unit if parameter is not None else ""
@@ -466,7 +467,7 @@ class ValueRow(QWidget):
 
     @property
     def completed(self) -> str:
-        """The typed text; bare numbers get the unit of the parameter."""
+        """The typed text, with the unit of the parameter added to bare numbers."""
         return with_units(self.values.text(), self._unit)
 
     def show_kind(self, kind: str) -> None:
@@ -484,8 +485,8 @@ class ValueRow(QWidget):
         self.values.setPlaceholderText(text)
 
     def show_state(self, problem: str, count: int | None) -> None:
-        """Shows the problem, and the number of values."""
-        # An empty field shows the examples of its placeholder, so that a short problem suffices.
+        """Shows a problem, and the number of values; None hides the number."""
+        # An empty field shows examples as its placeholder, so that a short message suffices.
         self.problem.say(problem if self.values.text().strip() or not self._examples else tr("Values are needed."))
         self.count.setText("" if count is None else trn("{count} value", "{count} values", count))
         self.count.setStyleSheet(f"color: {current_tokens().muted_text};")
@@ -498,14 +499,14 @@ COLUMNS: tuple[Column[SweepParameter], ...] = (
 
 
 def _tip(parameter: SweepParameter) -> str:
-    """Tool tip with label, help and allowed values."""
+    """Tooltip with the label, help and allowed values of a parameter."""
     allowed = tr("Allowed: {allowed}", allowed=problem_text(parameter.allowed)) if parameter.allowed else ""
     help_text = tr(parameter.help) if parameter.help else ""
     return "\n".join(filter(None, (parameter.label, help_text, allowed)))
 
 
 class ParameterList(QWidget):
-    """Search field and list of parameters."""
+    """Search field with a list of parameters."""
 
     taken = Signal(object)  # SweepParameter
 
@@ -539,7 +540,7 @@ class ParameterList(QWidget):
 
 
 class _TakingTable(QTableView):
-    """A table in which Enter uses the current row, in place of the dialog's default button."""
+    """A table in which Enter takes the current row instead of pressing the dialog's default button."""
 
     taken = Signal()
 

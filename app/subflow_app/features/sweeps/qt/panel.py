@@ -1,6 +1,6 @@
-"""The panel of sweeps: a table of sweeps with its buttons and progress, and the views of the selected sweep.
+"""The panel of sweeps: a list of sweeps with buttons and a progress bar, and the views of the selected sweep.
 
-The table shows the state of each sweep and the number of its finished runs.
+The list shows the state of each sweep and the number of its finished runs.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def done_text(entry: SweepEntry) -> str:
-    """Numbers of finished, of all and of failed runs; during the check, the number of points read."""
+    """Text with the numbers of finished, required and failed runs; during the check, with the number of points read."""
     if entry.state == "checking":
         return tr("{count} points read", count=fmt.count(entry.checked))
     done = tr("{done} of {total}", done=fmt.count(entry.finished), total=fmt.count(entry.runs))
@@ -45,7 +45,7 @@ COLUMNS: tuple[Column[SweepEntry], ...] = (
 
 
 def tip_of(entry: SweepEntry) -> str | None:
-    """Reason for a failure, else a note that another program runs the sweep or that it can be resumed, else None."""
+    """The reason for a failure, or a note that the sweep runs in another program or can be resumed; may be None."""
     if entry.message:
         return entry.message
     if entry.is_elsewhere:
@@ -57,10 +57,10 @@ _LIST_WIDTHS = (400, 0.3, 170)
 
 
 class _SweepList(QTableView):
-    """Table of sweeps; in a narrow panel, names get less space than progress and state."""
+    """Table of sweeps. In a narrow panel, the column of names becomes narrower than the others."""
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Adapts the width of the names."""
+        """Adapts the width of the column of names."""
         super().resizeEvent(event)
         header = self.horizontalHeader()
         usual = self.fontMetrics().horizontalAdvance(COLUMNS[0].widest)
@@ -69,7 +69,7 @@ class _SweepList(QTableView):
 
 
 class SweepPanel(QWidget):
-    """Shows sweeps, and passes the user's requests on through actions and signals."""
+    """Shows sweeps. User requests are passed on through actions and signals."""
 
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # position on the screen
@@ -82,13 +82,13 @@ class SweepPanel(QWidget):
         new: QAction,
         parent: QWidget | None = None,
     ) -> None:
-        """Starts without sweeps.
+        """Starts with an empty list.
 
         Args:
             workers: runs background jobs.
             actions: actions shown as buttons above the list.
             view_actions: actions shown as buttons above the views.
-            new: action offered without sweeps.
+            new: action offered while the list is empty.
             parent: owner of the panel.
         """
         super().__init__(parent)
@@ -110,7 +110,7 @@ class SweepPanel(QWidget):
         self._stack.addWidget(self._list)
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
-        """Shows the current state of the sweeps; keeps the selection, or else selects the newest."""
+        """Shows the current state of the sweeps. Keeps the selection, or selects the newest if it was lost."""
         chosen = self.selected()
         is_same = [entry.key for entry in entries] == [row.key for row in self._model.rows]
         self._model.update_rows(entries)
@@ -118,13 +118,13 @@ class SweepPanel(QWidget):
             wanted = {entry.key for entry in entries if entry.is_of(chosen)}
             wanted = wanted or ({entries[0].key} if entries else set())
             select_rows(self.table, lambda index: index.data(ROW_ROLE).key in wanted)
-            # A table that becomes empty does not report the loss of its selection.
+            # The table does not report that the selection is lost when it becomes empty.
             self.selection_changed.emit()
         self._stack.setCurrentIndex(1 if entries else 0)
         self._show_progress()
 
     def select(self, key: tuple[int, int]) -> None:
-        """Selects the sweep with this key, see `SweepEntry.key`."""
+        """Selects the sweep with this `SweepEntry.key`."""
         select_rows(self.table, lambda index: index.data(ROW_ROLE).key == key)
 
     def selected(self) -> list[SweepEntry]:
@@ -137,7 +137,7 @@ class SweepPanel(QWidget):
         self.selection_changed.emit()
 
     def _show_progress(self) -> None:
-        """Shows the total progress of the running sweeps, else the progress of the first selected sweep."""
+        """Shows the total progress of all active sweeps, or of the first selected sweep if no sweep is active."""
         going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
         runs = sum(entry.runs for entry in going)
         done = sum(entry.finished + entry.failed for entry in going)

@@ -1,4 +1,4 @@
-"""The sweeps of one window: connects them with scenario, database, history and panel."""
+"""The sweeps of one window, and their connections to the scenario, database, history and panel."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.values import SweepRecord
 
-# A growing sweep is read again after this time, or after this multiple of the last reading time if that is longer.
+# A growing sweep is read again after this time, s, or after this multiple of the duration of the last read, if longer.
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
-# A larger number of overlaid curves is unreadable.
+# Overlaying more curves than this would be unreadable.
 _MOST_PLOTTED = 30
 
 
@@ -65,14 +65,14 @@ class SweepPorts(PanelPorts, Protocol):
     shown: ShownRuns
 
     def tell(self, text: str) -> None:
-        """Shows a message for a while."""
+        """Shows a message temporarily."""
 
     def tell_failure(self, error: Exception) -> None:
         """Shows an error."""
 
 
 class SweepSession(QObject):
-    """The sweeps of one window: start, resume, stop, delete and show."""
+    """Starts, resumes, stops, deletes and shows the sweeps of one window."""
 
     changed = Signal()  # the possible actions have changed
 
@@ -118,7 +118,7 @@ class SweepSession(QObject):
 
     @property
     def shown_sweep(self) -> int | None:
-        """Number of the sweep whose results are shown; None without results."""
+        """Number of the sweep whose results are shown; None if no results are shown."""
         entry = next((entry for entry in self.panel.selected() if entry.key == self._study_of), None)
         return None if entry is None else entry.id
 
@@ -132,7 +132,7 @@ class SweepSession(QObject):
         return sweep_entries(self._records, self._here)
 
     def new(self, suggestion: SweepSuggestion | None = None) -> None:
-        """Asks for a sweep over the scenario, and starts it.
+        """Asks for a sweep of the open scenario, and starts it.
 
         Args:
             suggestion: initial contents of the dialog; None: the defaults.
@@ -183,7 +183,7 @@ class SweepSession(QObject):
         self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
 
     def toggle(self) -> None:
-        """Pauses or resumes the selected sweeps, and makes the missing runs of those that have ended early."""
+        """Pauses or resumes the selected sweeps, including those that have ended early."""
         for entry in self._selected():
             job = self._job_of(entry)
             if job is None or not entry.goes_on:
@@ -196,12 +196,12 @@ class SweepSession(QObject):
         self.refresh()
 
     def resume(self, entry: SweepEntry) -> None:
-        """Makes the missing runs of a stored sweep."""
+        """Carries out the missing runs of a stored sweep."""
         store = self._store()
         if store is None or entry.id is None:
             return
         sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
-        # In the background, because the plan contains a possibly large scenario.
+        # Done in the background, because the plan may contain a large scenario.
         self._ports.workers.start(
             "open sweep",
             lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
@@ -220,7 +220,7 @@ class SweepSession(QObject):
         self.refresh()
 
     def delete(self) -> None:
-        """Removes the selected sweeps from the list after a confirmation; their runs stay."""
+        """Removes the selected sweeps from the list after a confirmation. Their runs are kept."""
         store = self._store()
         gone = [entry for entry in self._selected() if entry.id is not None and not entry.goes_on]
         gone = [entry for entry in gone if not entry.is_elsewhere]
@@ -243,7 +243,7 @@ class SweepSession(QObject):
         )
 
     def show_runs(self) -> None:
-        """Opens the plots of the selected runs, at most `_MOST_PLOTTED` of them."""
+        """Shows the selected runs in the plots, at most `_MOST_PLOTTED` of them."""
         ports, ids = self._ports, self.panel.page.run_ids()
         if ports.database.store is None or not ids:
             return
@@ -253,7 +253,7 @@ class SweepSession(QObject):
         ports.shown.show_stored(ports.database.store, ids[:_MOST_PLOTTED])
 
     def may_close(self) -> bool:
-        """Asks whether to end running sweeps; False to keep the window open, True without running sweeps."""
+        """Asks whether to end active sweeps, if any; returns False to keep the window open."""
         if not self.is_busy:
             return True
         return self._ports.dialogs.confirm(
@@ -327,10 +327,10 @@ class SweepSession(QObject):
 
     def _on_database_opened(self, _store: Store) -> None:
         for sweep in self._here:
-            # The sweep can be resumed in its own database, which stays open until the last run is written.
+            # The database of the sweep is kept open until the last run is written, so that the sweep can be resumed.
             self._ports.database.close_after(sweep.job.wait)
         self.close()
-        # The numbers of the old list are invalid in the new database.
+        # The numbers in the old list are invalid in the new database.
         self._records, self._here = [], []
         self._study_of = None
         self._was_offered = False
@@ -353,7 +353,7 @@ class SweepSession(QObject):
         self.changed.emit()
 
     def _read_study(self) -> None:
-        """Reads the results of the selected sweep; a request during a read starts another read afterwards."""
+        """Reads the results of the selected sweep. If a read is in progress, the new read starts afterwards."""
         store, selected = self._ports.database.store, self.panel.selected()
         entry = selected[0] if selected else None
         if store is None or entry is None or entry.id is None:
@@ -407,7 +407,7 @@ class SweepSession(QObject):
         return database.writable
 
     def _selected(self) -> list[SweepEntry]:
-        """The current state of the selected sweeps, possibly newer than the list."""
+        """The current state of the selected sweeps, which may be more recent than the displayed state."""
         chosen = self.panel.selected()
         return [entry for entry in self.entries() if entry.is_of(chosen)]
 

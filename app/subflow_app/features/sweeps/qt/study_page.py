@@ -1,6 +1,6 @@
-"""The page with the views of one sweep: tabs, choosers, the view itself, and a line about the item under the pointer.
+"""The page with the views of one sweep: tabs, combo boxes, a view, and a line about the item under the pointer.
 
-The table of a sweep has a row per point and can be sorted by any column. The combo boxes above a view choose the
+The table of a sweep has a row for each point and can be sorted by any column. The combo boxes above a view select the
 figure, the parameters, and the values of fixed parameters.
 """
 
@@ -43,7 +43,7 @@ _MOST_MEASURED = 200
 
 
 class StudyTableModel(TableModel[StudyRow]):
-    """Table model that can be sorted by each column."""
+    """Table model that can be sorted by any column."""
 
     translates = False
 
@@ -53,9 +53,9 @@ class StudyTableModel(TableModel[StudyRow]):
         self._sorted_by = (-1, Qt.SortOrder.AscendingOrder)
 
     def show_content(self, content: TableContent) -> None:
-        """Replaces the rows; keeps the sorting if the columns are the same.
+        """Replaces the rows. If the columns are the same, the table remains sorted as before.
 
-        The title of a parameter is the last part of its key, which leaves space for figures.
+        If the last part of a parameter's key is unique, it serves as a short title, to leave space for the figures.
         """
         study = content.study
         columns = study_columns(study, content.figures)
@@ -75,7 +75,7 @@ class StudyTableModel(TableModel[StudyRow]):
         self.show_rows(rows)
 
     def other_data(self, row: StudyRow, column: int, role: int) -> str | None:
-        """Tool tip for a figure: its values for the first 20 seeds."""
+        """The tooltip of a figure, with its values for the first 20 seeds."""
         if role != Qt.ItemDataRole.ToolTipRole or self.content is None:
             return None
         column -= len(self.content.study.parameters)
@@ -89,7 +89,7 @@ class StudyTableModel(TableModel[StudyRow]):
 
 
 class StudyTable(QTableView):
-    """The table of points with parameters and figures."""
+    """The table of points, with their parameters and figures."""
 
     chosen = Signal(object)  # points of the selected rows
     opened = Signal(object)  # points of the selected rows, after Enter or a double click
@@ -125,7 +125,7 @@ class StudyTable(QTableView):
         set_widths(self, columns)
         needed = [self.columnWidth(column) for column in range(len(titles))]
         for place, width in enumerate([] if is_other else before):
-            # A width dragged by the person stays, unless a cell now needs more.
+            # A width set by the person is kept, unless a cell now needs more space.
             if needed[place] <= self._needed[place]:
                 self.setColumnWidth(place, width)
         self._needed = needed
@@ -151,7 +151,7 @@ class StudyTable(QTableView):
         return TextTable.of(rows, study_columns(content.study, content.figures)).tab_separated
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Opens the selected points with Enter."""
+        """Emits `opened` for Enter."""
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self.opened.emit(self.selected_points())
             return
@@ -163,7 +163,7 @@ _WIDEST_CHOICE = 24  # characters of the combo box; its list is as wide as its e
 
 
 class Choosers(QWidget):
-    """Combo boxes for the choices of a view; `changed` reports only changes that a person makes."""
+    """Combo boxes for the choices of a view. `changed` is emitted only for changes that a person makes."""
 
     changed = Signal(object)  # ViewChoice
 
@@ -191,7 +191,7 @@ class Choosers(QWidget):
         return (self._fields.get(name) or self._held[name]).combo
 
     def show_choice(self, choice: ViewChoice, study: SweepStudy) -> None:
-        """Shows a settled choice and its alternatives."""
+        """Shows a complete choice and its alternatives."""
         self._choice = choice
         is_other = self._study is None or _shape(self._study) != _shape(study)
         self._study = study
@@ -204,7 +204,7 @@ class Choosers(QWidget):
             "other": figures,
             "x": parameters,
             "y": [*parameters, *none],
-            # The parameter along a view cannot distinguish its lines.
+            # The parameter on the horizontal axis cannot also distinguish the lines.
             "series": [each for each in parameters if "x" not in wanted or each[0] != choice.x] + none,
         }
         for name, field in self._fields.items():
@@ -248,7 +248,7 @@ class Choosers(QWidget):
         self.changed.emit(replace(self._choice, figures=chosen))
 
     def _show_held(self, choice: ViewChoice, study: SweepStudy) -> None:
-        """Shows a combo box for each parameter without a place in the view."""
+        """Shows a combo box for each varying parameter that is not part of the picture."""
         wanted = held_parameters(choice, study)
         for key in [key for key in self._held if key not in wanted]:
             field = self._held.pop(key)
@@ -315,13 +315,13 @@ _NARROWEST = 240
 
 
 class StudyPage(QWidget):
-    """The views of one sweep; a worker thread computes one view at a time, and keeps only the latest request."""
+    """The views of one sweep. A worker thread computes one view at a time, and only the latest request waits for it."""
 
     selection_changed = Signal()
     opened = Signal()  # request to show the selected runs
 
     def __init__(self, workers: Workers, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Starts empty; ``actions`` become buttons."""
+        """Starts with an empty page; ``actions`` are shown as buttons."""
         super().__init__(parent)
         self.setObjectName("study_page")
         self._reader = LatestReader(workers, self, "view of a sweep")
@@ -336,7 +336,7 @@ class StudyPage(QWidget):
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setMinimumWidth(1)  # lets the page become narrower than the tabs, see resizeEvent
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
-        # The combo box replaces tabs that do not fit.
+        # The combo box replaces the tabs if they do not fit.
         self.views = named(QComboBox(self), "sweep_views_combo", tr("Views of the sweep"))
         self.views.hide()
         for view in VIEWS.values():
@@ -367,7 +367,7 @@ class StudyPage(QWidget):
         self.show_study(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Shows either tabs or combo box, depending on the width."""
+        """Shows either the tabs or the combo box, depending on the width."""
         super().resizeEvent(event)
         buttons = sum(button.sizeHint().width() for button in self._buttons)
         is_narrow = self.width() < self.tabs.sizeHint().width() + buttons + _TOP_MARGINS
@@ -385,11 +385,11 @@ class StudyPage(QWidget):
         self._ask()
 
     def set_view(self, view: str) -> None:
-        """Shows the view with this key of VIEWS."""
+        """Shows the view with this key in VIEWS."""
         self.tabs.setCurrentIndex(list(VIEWS).index(view))
 
     def choose(self, **changes: Any) -> None:
-        """Changes fields of the :class:`ViewChoice`, and shows the view again if they differ."""
+        """Changes fields of the :class:`ViewChoice`, and redraws the view if anything changed."""
         self._choose(replace(self.choice, **changes))
 
     def run_ids(self) -> list[int]:
@@ -398,11 +398,11 @@ class StudyPage(QWidget):
 
     @property
     def is_drawn(self) -> bool:
-        """True if the page shows a content that can be exported."""
+        """True if the page shows results that can be exported."""
         return self.shown is not None and self.shown.content is not None
 
     def chart(self, view: str) -> Any:
-        """The chart of a view, made on first use; not for the table."""
+        """The chart of a view other than the table, created on first use."""
         if view not in self._charts:
             # This import loads pyqtgraph, which takes a second.
             from subflow_app.features.plots.qt.panel_plot import PanelPlot
@@ -484,7 +484,7 @@ class StudyPage(QWidget):
         self.selection_changed.emit()
 
     def _show_words(self, text: str) -> None:
-        """Shows the text of the item under the pointer in one line, else the number of selected runs."""
+        """Shows the text about the item under the pointer in one line; if it is empty, the number of selected runs."""
         line = " · ".join(text.splitlines())
         if not line and self._run_ids:
             line = trn("{count} run is selected", "{count} runs are selected", len(self._run_ids))

@@ -1,1 +1,1 @@
-"""Commands for trainings, their policies, and learning agents in runs."""
+"""Commands for training runs, the policies that they produce, and learning agents in simulation runs."""

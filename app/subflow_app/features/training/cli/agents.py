@@ -1,7 +1,7 @@
-"""``subflow agents``, with ``promote``, and ``subflow evaluate``: trained policies and their comparison.
+"""``subflow agents``, ``subflow agents promote`` and ``subflow evaluate``, which manage and compare trained policies.
 
 ``subflow agents`` lists the trained policies that scenarios can name, and prints the card of one policy. ``promote``
-copies the best policy of a training into the library, under a name that any scenario can use.
+copies the best policy of a training run into the library, under a name that any scenario can use.
 
 ``subflow evaluate`` compares policies and controllers on the same scenario and seeds, with confidence intervals.
 """
@@ -100,11 +100,14 @@ def promote(
 
 
 def _source(training: str, database: Path | None) -> tuple[Path, str]:
-    """The policy file of a training, folder or file, and the name of its source.
+    """Find the policy file for an argument, which is the number of a training run, a folder or a file.
+
+    Returns:
+        The policy file, and the name of the training run, folder or file as a file stem.
 
     Raises:
-        InputError: if the source has no policy.
-        RunNotFound: if the store has no such training.
+        InputError: if the training run or folder contains no policy.
+        RunNotFound: if the store has no such training run.
     """
     from subflow_app.features.training.cli.trainings import training_number
     from subflow_app.features.training.core.training_folder import best_policy
@@ -125,7 +128,7 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
 
 
 DEFAULT_SEEDS = "1000000-1000004"
-"""Five seeds that no training uses."""
+"""Five seeds that are never used for training."""
 
 
 def evaluate(

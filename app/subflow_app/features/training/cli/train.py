@@ -1,4 +1,4 @@
-"""``subflow train``: trains an agent in a child process with live reports; Ctrl-C stops it with a checkpoint."""
+"""``subflow train``: trains an agent in a child process and shows its reports. Ctrl-C writes a checkpoint and stops."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 TRAIN_WORKER_COMMAND = "train-worker"
 
 LATEST = "last"
-"""Value of `--resume` without a folder: the folder of `--out`, else the folder of the newest training."""
+"""Value of `--resume` if no folder follows it: selects the folder of `--out`, or else of the latest training run."""
 
 _UPDATE_S = 0.1
 
 
 class TrainCommand(TyperCommand):
-    """The command ``subflow train``, whose option `--resume` may lack a value."""
+    """The command ``subflow train``, whose option `--resume` takes an optional value."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Insert `LATEST` after an option `--resume` without a value."""
+        """Insert `LATEST` after `--resume` if no value follows it."""
         words = []
         for position, word in enumerate(args):
             words.append(word)
@@ -179,7 +179,7 @@ def _config(
     *,
     tell: bool,
 ) -> TrainingConfig:
-    """The configuration from the recipe and the options, which take precedence.
+    """Build the configuration from the recipe and the command-line options. The options take precedence.
 
     Raises:
         InputError: if the options are incomplete or contradict each other.
@@ -227,10 +227,10 @@ def _seeds(text: str | None) -> tuple[int, ...] | None:
 
 
 def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
-    """The folder of the training to continue.
+    """Find the folder of the training run to continue.
 
     Raises:
-        InputError: if no training is listed, or if the folder does not contain a training.
+        InputError: if no folder is given and the store lists none, or if the folder does not contain a training run.
     """
     from subflow_app.features.training.core.training_folder import is_training_folder
 
@@ -268,7 +268,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
                 display.show(job.take_reports())
             signal_number = stop.signal_number
     except KeyboardInterrupt:
-        # The second Ctrl-C kills the process; its last checkpoint stays.
+        # A second Ctrl-C kills the process. Its last checkpoint is kept.
         signal_number = signal.SIGINT
         job.kill()
         job.wait()
@@ -286,14 +286,14 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
 
 
 class _Watched:
-    """Effect of a signal: it stops a training of this program, but only ends the display of an attached one."""
+    """Reacts to signals: stops a training run of this program, but merely stops showing an attached one."""
 
     def __init__(self, job: TrainingJob) -> None:
         self._job = job
         self.is_left = False
 
     def stop(self) -> None:
-        """Stop the training, or only end the display of an attached training."""
+        """Stop the training run, or stop showing it if it belongs to another program."""
         if self._job.is_attached:
             self.is_left = True
         else:
@@ -331,7 +331,7 @@ def _print_resume_hint(job: TrainingJob) -> None:
 
 
 def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
-    """The last line of JSON: end state and existing files."""
+    """Contents of the last line of JSON: the final state, and the paths of the files that exist."""
     from subflow_agents import ReportKind
     from subflow_app.features.training.core.training_folder import BEST_POLICY, LATEST_POLICY
 

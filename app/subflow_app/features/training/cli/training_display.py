@@ -1,4 +1,4 @@
-"""A training on the terminal: a live table, or a line of JSON for each report."""
+"""Shows a training run on the terminal, as a live table or as one line of JSON for each report."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class JsonLines:
         sys.stdout.flush()
 
     def close(self) -> None:
-        """Does nothing, because every report has been printed already."""
+        """Does nothing, because all reports have been printed already."""
 
 
 def json_line(document: Mapping[str, Any]) -> str:

@@ -1,7 +1,7 @@
-"""``subflow trainings``, which lists and controls trainings, and the training for ``subflow reproduce --retrain``.
+"""``subflow trainings``, which lists and controls training runs, and the training part of ``subflow reproduce``.
 
-The list contains current and past trainings; current ones accept commands. ``--retrain`` retrains the policies of
-experiments before the experiments run.
+The list contains active and past training runs. Only active training runs accept commands. With ``--retrain``,
+``subflow reproduce`` retrains the policies of experiments before the experiments run.
 """
 
 from __future__ import annotations
@@ -30,9 +30,7 @@ Number = Annotated[str, typer.Argument(metavar="TRAINING", help="Number of a tra
 Numbers = Annotated[list[str], typer.Argument(metavar="TRAINING...", help="Numbers of trainings, or `last`.")]
 
 ANSWER_S = 5.0
-"""Timeout for the effect of a command, s; a command usually takes effect after 0.1 s, but later during a long step of
-the simulator.
-"""
+"""How long to wait for a command to take effect, s. Most commands need 0.1 s, but more during a long simulator step."""
 
 trainings_app = typer.Typer(
     invoke_without_command=True, no_args_is_help=False, help="List the trainings, or manage them."
@@ -171,7 +169,7 @@ def delete(
                 raise InputError(f"training {row.id} is running: `subflow trainings stop {row.id}` first")
         store.trainings.delete(row.id for row in rows)
     for row in rows:
-        # Only folders of trainings: the list may be outdated, and a folder may have other contents by now.
+        # The list may be outdated, so a folder is removed only if it still contains a training run.
         if files and row.folder and is_training_folder(Path(row.folder)):
             try:
                 shutil.rmtree(row.folder)
@@ -180,11 +178,11 @@ def delete(
 
 
 def training_number(store: Store, text: str) -> int:
-    """Number of the training that the user named.
+    """Number of the training run that the user specified.
 
     Raises:
         InputError: if the text is neither a number nor ``last``.
-        RunNotFound: if the store has no such training.
+        RunNotFound: if the store has no such training run.
     """
     newest = store.trainings.rows(limit=1) if text == "last" else []
     newest_id = newest[0].id if newest else None
@@ -193,7 +191,7 @@ def training_number(store: Store, text: str) -> int:
 
 
 def training_document(row: TrainingRow) -> dict[str, Any]:
-    """One training of ``subflow trainings --json``."""
+    """The entry for a training run in the output of ``subflow trainings --json``."""
     best = ("best_step", "best_score", "best_goodput_bps", "policy_hash", "parent_id")
     return {
         "training_id": row.id,
@@ -207,7 +205,7 @@ def training_document(row: TrainingRow) -> dict[str, Any]:
 
 
 def _last_number(values: Any) -> float | None:
-    """The last known value; None if all are unknown."""
+    """The last value that is not NaN; None if all values are NaN."""
     import numpy as np
 
     known = np.flatnonzero(~np.isnan(values))
@@ -216,7 +214,7 @@ def _last_number(values: Any) -> float | None:
 
 @contextmanager
 def _synced_store(database: Path | None) -> Iterator[Store]:
-    """The store, updated with new reports from the folders of trainings unless it is read-only."""
+    """Open the store and add new reports from the folders of training runs, unless the store is read-only."""
     from subflow_app.features.training.core.training_record import sync_all
     from subflow_store.errors import StoreReadOnly
 
@@ -225,12 +223,12 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
             store = stack.enter_context(opened_store(database))
             sync_all(store)
         except StoreReadOnly:
-            store = stack.enter_context(opened_store(database, read_only=True))  # without an update of the records
+            store = stack.enter_context(opened_store(database, read_only=True))  # cannot be updated
         yield store
 
 
 def _tell(database: Path | None, training: str, command: str, expected: str) -> None:
-    """Send a command to a running training, and wait for its effect; does not wait for an evaluation."""
+    """Send a command to a training run and wait until it takes effect, but not until an evaluation is complete."""
     from subflow_agents import Command, ReportKind
     from subflow_app.features.training.core.training import TrainingJob
     from subflow_app.features.training.core.training_folder import living_process
@@ -260,12 +258,12 @@ def retrain(
 
     Args:
         recipes: recipes of the experiments.
-        store: store for the trainings.
+        store: store for the training runs.
         is_quick: whether the experiments run in their quick form.
-        steps: budget of each training; None: the budget in its recipe.
+        steps: budget of each training run; None: the budget in its recipe.
 
     Returns:
-        The trainings, the experiments with the new policies, and the number of the signal that ended the training or 0.
+        The training runs, the experiments with the new policies, and the number of the signal that ended training or 0.
 
     Raises:
         TrainingError: if training is impossible here or does not finish.

@@ -1,1 +1,1 @@
-"""Trainings, policies, and decisions of agents. Start reading at `training_setup`, then `training`."""
+"""Training runs, policies, and decisions of agents. Start reading at `training_setup`, then `training`."""

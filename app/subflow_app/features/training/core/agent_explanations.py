@@ -1,11 +1,11 @@
-"""Decisions of the learning agents of a stored run: tables, documents, curves and reasons, for people and programs.
+"""Explains the decisions of learning agents in a run with tables, JSON documents, curves and reasons.
 
 A decision is identified by agent and time. The curves show observations and actions of the agents over time, for each
 subflow.
 
-The reasons of a decision are counterfactuals, one for each feature that the agent observes of a subflow. The feature is
-set to its median over the run in all records, and the policy decides again. The difference shows which features moved
-the action, but not how their values arose.
+The reasons for a decision are counterfactuals, one for each feature that the agent observes of a subflow. The feature
+is set to its median over the run in all records, and the policy computes the action again. The change of the action
+shows how much the feature mattered, but not how its value arose.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from subflow_store import EventExtent, Store
 
 
-# Display units of `EPOCH_FIGURES`: factor and unit.
+# For each unit in `EPOCH_FIGURES`, the factor to the display unit, and the display unit.
 _SCALES = {"bit/s": (1e-6, "Mbit/s"), "s": (1e3, "ms"), "pkt": (1.0, "pkt"), "": (1.0, "")}
 # Pairs of figures before and after the action, shown with both values if they differ.
 _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_after_bps"}
@@ -53,7 +53,7 @@ _CHANGES = {"cwnd_before_pkts": "cwnd_after_pkts", "rate_before_bps": "rate_afte
 def stored_agent_steps(
     store: Store, run_id: int, agent: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
 ) -> AgentSteps:
-    """Steps of the agents of a run, optionally only of one agent or between two times (s); empty without agents.
+    """The steps of a run's agents, optionally of one agent or between two times (s); empty if the run has no agents.
 
     Raises:
         StoreError: if the store has no such run or the database cannot be read.
@@ -64,19 +64,19 @@ def stored_agent_steps(
 def agent_decisions_around(
     store: Store, run_id: int, agent: str | None, at_s: float, *, before: int = 1, after: int = 0
 ) -> tuple[list[AgentDecision], list[AgentDecision]]:
-    """The last decisions of an agent at or before a time (up to `before`, at least one), and up to `after` later ones.
+    """An agent's last `before` decisions at or before a time, and its next `after` decisions, or as many as exist.
 
     Args:
         store: an open store.
         run_id: the run.
         agent: name of the agent; None: the only one.
         at_s: simulated time, s.
-        before: maximum number of decisions at or before the time.
+        before: maximum number of decisions at or before the time, at least 1.
         after: maximum number of decisions after the time.
 
     Raises:
-        InputError: if the run has no agents or not the named one, if the name is missing although the run has several
-            agents, if the time is outside of the run, or if the first decision is later.
+        InputError: if the run has no agents or lacks the named one, if no name is given although the run has several
+            agents, if the time is outside the run, or if it is before the first decision.
         StoreError: if the database cannot be read.
     """
     extents = store.event_extents(run_id, AGENT.name)
@@ -100,7 +100,7 @@ def agent_decisions_around(
 
 
 def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDecision | None:
-    """The decision of a learning agent that led to a decision of a subflow's controller; None without an agent.
+    """Find the agent's decision that caused a decision of a subflow's controller; None if no agent caused it.
 
     Args:
         read: returns steps of the run; takes the arguments of `stored_agent_steps` after `run_id`, and may return more
@@ -122,7 +122,7 @@ def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDec
 
 
 def agent_lines(told: AgentDecision) -> list[str]:
-    """Agent and reward as lines below a decision of the agent's controller."""
+    """Lines with agent and reward, to be printed below a decision of the agent's controller."""
     agent = told.agent
     return [
         f"  agent    {agent.name}, decision {told.number} of {agent.controller}, by {agent.policy}",
@@ -194,7 +194,7 @@ def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
 
 
 def agents_line(extents: Mapping[str, EventExtent]) -> str:
-    """The agents that decided in a run, in a line."""
+    """One line that names the agents with decisions in a run."""
     names = list(extents)
     return f"decisions of the learning {'agent' if len(names) == 1 else 'agents'} {listed(names, many='agents')}"
 
@@ -249,20 +249,20 @@ def _number(value: float) -> str:
 
 
 REWARD = "reward"
-"""Column of learning flows, or of learning subflows: reward of the agent in the latest epoch."""
+"""Name of the trace column with the reward for the latest epoch, at flows or subflows that an agent controls."""
 
 Numbers = Literal["observation", "action"]
 
 
 def learning_subflows(traces: Traces) -> list[str]:
-    """The subflows that an agent controls, in the order of the traces; known before its first decision."""
+    """The subflows that agents control, in the order of the traces. Known even before the first decision."""
     rewarded = {key.owner for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope, REWARD)}
     subflows = dict.fromkeys(key.owner for key in select_keys(traces, SUBFLOW))
     return [owner for owner in subflows if owner in rewarded or owner.partition("/")[0] in rewarded]
 
 
 def steps_of(traces: Traces) -> AgentSteps:
-    """All steps of the agents of a run so far.
+    """All steps that the agents of a run have taken.
 
     Raises:
         StoreError: if the traces are stored and cannot be read.
@@ -278,12 +278,15 @@ def number_names(agent: RunAgent, numbers: Numbers) -> tuple[str, ...]:
 def number_series(
     steps: AgentSteps, numbers: Numbers, name: str | None = None
 ) -> dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]]:
-    """One number of the decisions over time, for each subflow that an agent has controlled: times (s) and values.
+    """One number of the observations or actions over time, for each subflow that an agent has controlled.
 
     Args:
         steps: the decisions.
         numbers: whether the number belongs to the observation (the latest record) or to the action.
-        name: name of the number; None: the first one of each agent. Subflows whose agent lacks it are omitted.
+        name: name of the number; None: the first number of each agent. Subflows whose agent lacks it are omitted.
+
+    Returns:
+        Times (s) and values, by subflow.
     """
     series: dict[str, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
     for agent in steps.agents:
@@ -300,9 +303,9 @@ def number_series(
 
 
 MOST_TOLD = 3
-"""Maximum number of reasons shown for each subflow, the strongest first."""
+"""Maximum number of reasons shown for each subflow; weaker reasons are omitted."""
 
-_SAME = 1e-4  # tolerance when another machine recomputes an action
+_SAME = 1e-4  # tolerance for an action recomputed on a different machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,7 +317,7 @@ class Reason:
         value: value of the feature in the latest record.
         usual: median of the feature over the run.
         otherwise: the action with the median in place of the value.
-        change: absolute difference between this action and the actual one, summed over the numbers of the action.
+        change: absolute difference between `otherwise` and the actual action, summed over the numbers of the action.
     """
 
     feature: str
@@ -325,7 +328,7 @@ class Reason:
 
 
 def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dict[str, list[Reason]]:
-    """Reasons of a decision by subflow, the strongest first; a list is empty if no single feature changes the action.
+    """Reasons for a decision by subflow, the strongest first; a list is empty if no single feature changes the action.
 
     Args:
         steps: steps of the agent in the whole run.
@@ -333,7 +336,7 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
         policy: policy that made the decision.
 
     Raises:
-        ValueError: if the policy computes another action, and therefore did not make this decision.
+        ValueError: if the policy computes a different action, and therefore did not make this decision.
     """
     agent = told.agent
     count = len(agent.features)
@@ -366,12 +369,12 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
 
 
 def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision in a stored run, or an error message if they are unknown."""
+    """The reasons for a decision in a stored run, or an error message if they cannot be computed."""
     return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
 
 
 def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tuple[dict[str, Any], list[str]]:
-    """A decision in a stored run as a document with its reasons, and the reasons as lines of text.
+    """A decision in a stored run as a document that includes the reasons, and the reasons as lines of text.
 
     Raises:
         StoreError: if the store has no such run or the database cannot be read.
@@ -381,7 +384,7 @@ def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tup
 
 
 def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
-    """The reasons of a decision by a policy of the library, or an error message if they are unknown."""
+    """The reasons for a decision, computed with the policy in the library, or an error message if that fails."""
     policy = _policy_of(told.agent)
     if isinstance(policy, str):
         return policy
@@ -392,7 +395,7 @@ def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reas
 
 
 def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """The strongest reasons of each subflow as text; one line with the error if they are unknown."""
+    """The strongest reasons of each subflow as text; one line if `found` is an error message."""
     if isinstance(found, str):
         return [tr("not known: {why}", why=found)]
     texts = []
@@ -419,12 +422,12 @@ def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
 
 
 def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """Reasons as lines of text below the decision."""
+    """Reasons as lines of text, to be printed below the decision."""
     return [f"  why      {text}" for text in reason_texts(told, found)]
 
 
 def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
-    """Congestion windows after a decision, beside those of other runs on the same subflows at that time, as text.
+    """Compare the congestion windows after a decision with those of other runs on the same subflows at that time.
 
     Args:
         told: the decision.
@@ -464,7 +467,7 @@ def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
 
 
 def reasons_document(found: Mapping[str, Sequence[Reason]] | str) -> dict[str, Any]:
-    """All reasons as a document, by subflow, or the error message if they are unknown."""
+    """All reasons as a document, by subflow; only the message if `found` is an error message."""
     if isinstance(found, str):
         return {"not_known": found}
     return {subflow: [asdict(reason) for reason in listed] for subflow, listed in found.items()}

@@ -1,4 +1,4 @@
-"""Stepping through the decisions of a learning agent of a run: the current decision and its contents."""
+"""Steps through the decisions of a learning agent in a run, and lists the numbers of the current decision."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class AgentReplay:
         position: index of the current decision among the decisions of the current agent, from 0.
 
     Args:
-        traces: the run; during the run, `refresh` adds new decisions.
+        traces: the run. While it is active, `refresh` adds new decisions.
 
     Raises:
         StoreError: if the traces are stored and cannot be read.
@@ -70,7 +70,7 @@ class AgentReplay:
 
     @property
     def agents(self) -> tuple[RunAgent, ...]:
-        """The agents that have decided so far."""
+        """The agents with at least one decision."""
         return self._steps.agents
 
     @property
@@ -80,7 +80,7 @@ class AgentReplay:
 
     @property
     def count(self) -> int:
-        """Number of decisions of the agent so far."""
+        """Number of decisions of the current agent."""
         return len(self._steps.decisions(self._agent)) if self._agent else 0
 
     @property
@@ -99,7 +99,7 @@ class AgentReplay:
         return self.at(self.position) if self.count else None
 
     def at(self, position: int) -> AgentDecision:
-        """One of the agent's decisions, from 0.
+        """The decision of the current agent at a position, counted from 0.
 
         Raises:
             IndexError: if the agent has no such decision.
@@ -107,7 +107,7 @@ class AgentReplay:
         return self._steps.explain(self._agent, position)
 
     def why(self, others: Sequence[Traces] = ()) -> list[str]:
-        """The reasons of the current decision, and the windows after it compared with those of other runs, as text."""
+        """Text with the reasons for the current decision, and a comparison of congestion windows with other runs."""
         decision = self.decision
         if decision is None:
             return []
@@ -117,11 +117,11 @@ class AgentReplay:
         return [*why, *windows_beside(decision, others)]
 
     def numbers(self, numbers: Numbers) -> tuple[str, ...]:
-        """Names of the features or actions of the agent, one of which a plot shows; empty before the first decision."""
+        """Names of the current agent's features or actions that can be plotted; empty before its first decision."""
         return number_names(self.agent, numbers) if self.agent is not None else ()
 
     def choose(self, agent: str) -> None:
-        """Change to another agent, at the decision nearest in time.
+        """Switch to a different agent, at its decision nearest in time to the current one.
 
         Raises:
             KeyError: if the run has no agent of that name.
@@ -145,7 +145,7 @@ class AgentReplay:
             self.position = nearest
 
     def refresh(self) -> bool:
-        """Add new decisions, and stay at the latest if it is the current one. Returns True if any are new.
+        """Add new decisions; if the last decision was current, move to the new last one. Returns True if any are new.
 
         Raises:
             StoreError: if the traces are stored and cannot be read.

@@ -1,6 +1,7 @@
-"""Evaluations of controllers on the same scenario and seeds, on all cores, and races between two controllers.
+"""Evaluations of several controllers on the same scenario and seeds, and races between two controllers.
 
-A race runs the same scenario twice: with a learned policy, and with another controller in the same flows.
+An evaluation uses all cores. A race runs the same scenario twice: with a learned policy, and with a different
+controller in the same flows.
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ _Run = tuple["Scenario", Sequence[str], int]
 class EvaluationJob(Batch[int]):
     """An evaluation of several controllers.
 
-    Threads are as fast as processes here, because the core releases Python's global interpreter lock, and no data has
-    to be sent.
+    Local runs use threads, which are as fast as processes here: the core releases Python's global interpreter lock, and
+    no data has to be sent between processes.
 
     Args:
         contenders: policy files, names of the policy library, agents, controllers; see
@@ -58,8 +59,8 @@ class EvaluationJob(Batch[int]):
         cluster: address of a Ray cluster for the runs; None: this machine.
 
     Attributes:
-        result: the evaluation; None until its end, and after a stop.
-        replaced: lines about controllers of the scenario whose options contenders replace.
+        result: the evaluation; None until it is complete, and if it was stopped.
+        replaced: lines about controllers of the scenario whose options are replaced by a contender.
 
     Raises:
         ConfigError: if a contender does not exist, or the scenario has no flow for it.
@@ -94,7 +95,7 @@ class EvaluationJob(Batch[int]):
         self._tell(runs=len(self._runs))
 
     def _work(self) -> None:
-        """Make all runs.
+        """Carry out all runs, and compute the result unless stopped.
 
         Raises:
             SimError: if a run fails.
@@ -131,16 +132,16 @@ class EvaluationJob(Batch[int]):
         )
 
     def _note(self, scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
-        """Record the run instead of making it."""
+        """Record the run instead of carrying it out; returns NaN for all figures."""
         self._runs.append((scenario, names, seed))
         nan = math.nan
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
 
 
 def _contender_text(text: str, scenario: Scenario) -> str:
-    """A contender for `read_contender`: the name of a policy in the library becomes its file.
+    """The contender as `read_contender` expects it: the name of a policy in the library is replaced by its file.
 
-    Names of controllers and agents take precedence; they stand for the policy that ships with the controller or agent.
+    Names of controllers and agents take precedence, and select the policy that ships with the controller or agent.
     """
     from subflow_agents import agent_names
 
@@ -158,8 +159,8 @@ def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmCho
 
     Args:
         controller: controller of the policy.
-        text: TOML of the scenario, whose scripts are included unless the scenario has problems.
-        folder: base of the relative paths in the scenario; None without a file.
+        text: TOML of the scenario. Controllers that it defines by scripts are included unless it has problems.
+        folder: base of the relative paths in the scenario; None if it has no file.
     """
     own = AlgorithmChoice("", tr("as in the scenario"), tr("The scenario as it is"), is_own=True)
     try:
@@ -179,12 +180,13 @@ def race_sources(
 ) -> tuple[ScenarioSource, ScenarioSource]:
     """Both scenarios of a race, ready to run.
 
-    The policy is copied first, because the training overwrites its file, and a stored run must name a constant file.
+    The policy is copied first, because training overwrites its file, whereas the file named by a stored run must not
+    change.
 
     Args:
         text: TOML of the scenario.
-        folder: base of the relative paths in the scenario; None without a file.
-        training: training whose newest policy races.
+        folder: base of the relative paths in the scenario; None if it has no file.
+        training: training run whose latest policy races.
         rival: opponent of the policy.
         title: title of the scenario.
 
@@ -194,7 +196,7 @@ def race_sources(
         ScenarioError: if the scenario has problems, which the error lists.
     """
     policy = _kept_policy(training)
-    # With the contents of referenced files, because the two scenarios have no folder.
+    # Includes the contents of referenced files, because the two scenarios have no folder for relative paths.
     whole = source_of(Use.RACE, text, file=title, folder=folder)
     texts = race_texts(
         whole.text,
@@ -225,7 +227,7 @@ def _kept_policy(training: Training) -> Path:
 def race_texts(
     text: str, *, controller: str, policy: str, rival: AlgorithmChoice, title: str, entrant: str
 ) -> tuple[str, str]:
-    """The scenario with the policy, and with the rival.
+    """Two versions of a scenario: one with the policy, and one with the rival in the same flows.
 
     The flows with the policy's controller race and keep their options; without such flows, all suitable flows race. The
     other flows keep their controllers: the effect of a policy on them is part of the race.

@@ -1,7 +1,8 @@
-"""Trainings that are made only once: the folder of a training is named after its settings, and looked up first.
+"""Training runs that are carried out only once: each folder is named after the settings, and reused if it exists.
 
-A finished training is reused, and an interrupted one continues from its last checkpoint. The folder is authoritative;
-the store receives a row and the curves of each training, even if the training was made with another database.
+A finished training run is reused, and an interrupted one continues from its last checkpoint. The folder is
+authoritative. The store receives a row and the curves of each training run, even of one recorded in a different
+database.
 """
 
 from __future__ import annotations
@@ -38,18 +39,18 @@ if TYPE_CHECKING:
     from subflow_store import Store, TrainingRow
 
 _WAIT_S = 0.1
-_ATTEMPTS = 3  # attempts to continue after another program's training
+_ATTEMPTS = 3  # attempts to continue in folders in which other programs were training
 # Fields of a config that do not influence the result.
 _ELSEWHERE = ("folder", "resume", "checkpoint_minutes", "scenario_folder")
 
 
 @dataclass(frozen=True, slots=True)
 class WantedTraining:
-    """A training that a caller needs.
+    """A training run that a caller needs.
 
     Attributes:
-        label: name for people; also the beginning of the folder's name.
-        request: request for the training.
+        label: displayed name, with which the folder's name also begins.
+        request: settings of the training run.
     """
 
     label: str
@@ -58,13 +59,13 @@ class WantedTraining:
 
 @dataclass(frozen=True, slots=True)
 class KeptTraining:
-    """A training, made now or earlier.
+    """A training run, carried out now or earlier.
 
     Attributes:
-        label: label of the requested training.
-        folder: folder with all files of the training.
-        problem: why the training did not finish; empty if it did.
-        was_there: whether the training had already finished before this job.
+        label: label of the requested training run.
+        folder: folder with all files of the training run.
+        problem: why the training run did not finish; empty if it did.
+        was_there: whether the training run had finished before this job started.
     """
 
     label: str
@@ -73,7 +74,7 @@ class KeptTraining:
     was_there: bool = False
 
     def evaluation(self) -> Mapping[str, Any] | None:
-        """The evaluation of the best policy; None without evaluations.
+        """The evaluation of the best policy; None if nothing was evaluated.
 
         Raises:
             TrainingError: if the reports cannot be read.
@@ -87,18 +88,18 @@ class KeptTraining:
 
 
 class KeptTrainings(Job):
-    """Makes the missing trainings of a list; after a stop, trainings in progress write a checkpoint.
+    """Carries out those training runs of a list that are missing. When stopped, active ones write a checkpoint.
 
     Args:
-        wanted: the trainings; each needs a budget of steps.
-        store: store for rows and curves of the trainings; None: only their folders.
-        jobs: number of simultaneous trainings.
-        parent: parent of the folders; None: the folder of all trainings.
+        wanted: the training runs; each needs a budget of steps.
+        store: store for rows and curves of the training runs; None: they are kept only in their folders.
+        jobs: number of simultaneous training runs.
+        parent: parent of the folders; None: the folder of all training runs.
         trainer: module whose `run_training` trains.
 
     Attributes:
-        made: all trainings in the order of `wanted`, after the end of the job; failed and stopped ones have a
-            `problem`.
+        made: all training runs in the order of `wanted`, known when the job has ended. Those that failed or were
+            stopped have a `problem`.
     """
 
     def __init__(
@@ -119,10 +120,11 @@ class KeptTrainings(Job):
         self.made: list[KeptTraining] = []
 
     def _work(self) -> None:
-        """Make the missing trainings.
+        """Carry out the missing training runs.
 
         Raises:
-            TrainingError: if a training is missing and training is impossible here, or if a folder cannot be used.
+            TrainingError: if a training run has no budget of steps, if PyTorch is missing, or if a folder cannot be
+                used.
             InputError: if a request is invalid.
             AgentError: if a request is invalid.
         """
@@ -155,7 +157,7 @@ class KeptTrainings(Job):
         return replace(config, folder=str(folder.resolve()), resume=has_checkpoint(folder))
 
     def _list(self, configs: Sequence[TrainingConfig], there: Sequence[bool]) -> None:
-        """Add finished trainings to a store that lacks them; errors of the store are ignored."""
+        """Add finished training runs that are missing in the store; errors of the store are ignored."""
         if self._store is None or self._store.is_read_only:
             return
         for config, wanted, is_there in zip(configs, self._wanted, there, strict=True):
@@ -177,7 +179,7 @@ class KeptTrainings(Job):
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
-            # Wait for trainings that another program has started in the meantime.
+            # Wait for training runs that were started by another program in the meantime.
             for _attempt in range(_ATTEMPTS):
                 others = [number for number, job in jobs.items() if _is_taken(job)]
                 if not others or self.is_stopped:
@@ -227,14 +229,14 @@ def training_key(config: TrainingConfig) -> str:
 
 
 def is_same_training(config: TrainingConfig, row: TrainingRow) -> bool:
-    """True if a stored training has this config, independent of the folder and of the version that made it."""
+    """True if a stored training run has this config, whatever its folder and the version of the program."""
     stored = {**(row.config or {}), "scenario": row.scenario_text}
     wanted = json.loads(json.dumps(config.to_json()))
     return all(stored.get(name) == value for name, value in wanted.items() if name not in _ELSEWHERE)
 
 
 def is_finished(folder: Path) -> bool:
-    """True if the training in a folder has used up its budget and its process has ended.
+    """True if the training run in a folder has used up its budget and its process has ended.
 
     Raises:
         TrainingError: if the reports cannot be read.
@@ -248,7 +250,7 @@ def is_finished(folder: Path) -> bool:
 
 
 def _is_taken(job: TrainingJob) -> bool:
-    """True if a training failed to start because another program's training occupies the folder."""
+    """True if a training run failed to start because another program is training, or has trained, in its folder."""
     if job.state is not JobState.FAILED or job.exit_code is not None or is_finished(job.folder):
         return False
     return living_process(job.folder) is not None or has_checkpoint(job.folder)

@@ -1,7 +1,7 @@
-"""The picture of a policy: its action over two observation features, drawn from decisions on its scenario.
+"""A picture of a policy: its action as a function of two observation features.
 
-All other features stay at the median of the observed values. To collect observations, the policy acts on its scenario
-for a moment.
+All other features are held at the median of their observed values. To collect observations, the policy acts on its
+training scenario for up to one second.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ class ActingPolicy(Protocol):
     def act_many(
         self, rows: FloatArray, acting: NDArray[np.bool_], mask: NDArray[np.bool_]
     ) -> tuple[FloatArray, FloatArray]:
-        """Actions [B, S, A] and values [B] for observations [B, S, F]; `acting` and `mask` [B, S] mark subflows."""
+        """Actions [B, S, A] and values [B] for observations [B, S, F].
+
+        `mask` [B, S] marks the rows that belong to subflows, and `acting` [B, S] the subflows that act.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class SeenPolicy:
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The action over two features.
+    """The action of a policy as a function of two features.
 
     Attributes:
         x: float32 [n]: values of the feature on the horizontal axis.
@@ -160,8 +163,8 @@ def policy_surface(
 ) -> Surface:
     """Evaluate a policy over a grid of two features of the acting subflow.
 
-    The other features, and the rows of the other subflows, stay at the median of the observations. The two features
-    have the same values in all records of the history, which corresponds to a constant state.
+    All other features, and the rows of the other subflows, are held at the median of the observations. Each of the two
+    features has the same value in all records of the history, as in a constant state.
 
     Args:
         policy: the policy.
@@ -200,7 +203,10 @@ def policy_surface(
 
 
 def _grid(feature: Feature, seen: Observations, number: int, count: int, resolution: int) -> FloatArray:
-    """Grid values of a feature: observed range with margins, clipped; the clipping limits for a constant feature."""
+    """Evenly spaced grid values of a feature, over its observed range plus margins, within its clipping limits.
+
+    For a constant feature, the grid covers the whole range between the clipping limits.
+    """
     values = seen.rows[seen.mask][:, number::count]
     low, high = float(values.min()), float(values.max())
     room = _MARGIN * (high - low)
@@ -211,10 +217,10 @@ def _grid(feature: Feature, seen: Observations, number: int, count: int, resolut
 
 
 def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray[np.bool_]]:
-    """The decision for the picture: median rows [S, F], acting subflows [S], existing subflows [S].
+    """A typical decision: median rows [S, F], mask of the acting subflow [S], mask of existing subflows [S].
 
-    Only decisions with the same subflows as the latest one count: further rows are padding, and their median would not
-    describe a subflow.
+    Only decisions with the same subflows as the latest one are used. In the others, some of the rows are padding, and
+    a median that includes padding would not describe a subflow.
     """
     latest = seen.mask[-1]
     alike = (seen.mask == latest).all(axis=1)
@@ -225,7 +231,7 @@ def _typical(seen: Observations) -> tuple[FloatArray, NDArray[np.bool_], NDArray
     return base, acting, latest
 
 
-# A seed that no training uses, and no evaluation by default.
+# A seed that is used for no training run, and by default for no evaluation.
 _SEED = 7_777_777
 # After this number of steps, queues and estimates no longer resemble an empty network.
 _SETTLING = 20
@@ -233,15 +239,15 @@ _LONGEST_S = 1.0
 
 
 def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -> SeenPolicy:
-    """Run a policy for `MOST_OBSERVATIONS` decisions, or for a second at most.
+    """Run a policy for `MOST_OBSERVATIONS` decisions, but for at most one second of wall time.
 
     Args:
         path: path of the policy file.
         scenario_text: TOML of its training scenario or distribution.
-        folder: base of the relative paths in the scenario; None without a file.
+        folder: base of the relative paths in the scenario; None if it has no file.
 
     Raises:
-        InputError: if the policy makes no decision there.
+        InputError: if the policy makes no decision in the scenario.
         PolicyError: if the file is not a policy.
         ScenarioError: if the scenario has problems, which the error lists.
         SimulationError: if the scenario has no flow for the policy.
@@ -287,7 +293,7 @@ def _watch(env: VecEnv, policy: Policy) -> Observations:
 def _together(
     rows: list[FloatArray], masks: list[NDArray[np.bool_]], actings: list[NDArray[np.bool_]], width: int
 ) -> Observations:
-    """Stack observations of different numbers of subflows, padded to the largest number."""
+    """Stack observations, each padded to the largest number of subflows in any of them."""
     slots = max((len(row) for row in rows), default=0)
     seen = Observations(
         np.zeros((len(rows), slots, width), np.float32),

@@ -28,16 +28,18 @@ def policy_names() -> tuple[str, ...]:
 
 
 def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
-    """The best policy of trainings with different seeds, and the entry about all trainings for its card.
-
-    The entry is empty for a single policy without a score.
+    """Select the best policy from training runs that differ only in their seeds.
 
     Args:
         policies: policy files, each with the evaluation score on its card; the score may be missing if only one file is
             given.
 
+    Returns:
+        The file of the best policy, and an entry for its card with the scores of all seeds. The entry is empty for a
+        single policy without a score.
+
     Raises:
-        InputError: if the trainings differ in more than their seeds or have equal seeds, or if a score is missing.
+        InputError: if the training runs differ in more than their seeds or have equal seeds, or if a score is missing.
         PolicyError: if a file is not a policy.
     """
     cards = {path: Policy.load(path).card for path in policies}
@@ -74,13 +76,13 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
     Args:
         source: a policy file.
         name: name of the policy in scenarios.
-        card: additional entries, such as note and origin.
+        card: additional entries for its card, such as note and origin.
 
     Returns:
         The new file.
 
     Raises:
-        InputError: if the name is impossible or taken.
+        InputError: if the name is invalid or taken.
         PolicyError: if the file is not a policy.
         TrainingError: if the library cannot be written.
     """
@@ -97,8 +99,8 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
 
 
 def _renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:
-    """The same policy with another name and more entries on its card. The tensors do not change."""
-    Policy.from_bytes(content)  # refuses other files, so that the following code may rely on the format
+    """Rename a policy and add entries to its card, without changing the tensors."""
+    Policy.from_bytes(content)  # rejects other files, so that the following code can rely on the format
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])
     document = json.loads(header[_METADATA][_DOCUMENT])

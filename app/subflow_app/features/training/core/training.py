@@ -1,4 +1,4 @@
-"""One training as a child process that sends reports and receives commands.
+"""A training run as a child process that sends reports and receives commands.
 
     job = TrainingJob(config)
     job.start()
@@ -6,8 +6,8 @@
     job.tell(Command.PAUSE)
     job.wait(until=lambda: job.state is JobState.PAUSED)
 
-`TrainingJob.attach(folder)` does the same for a training of another program. It reads the reports in the folder of the
-training, and writes commands there.
+`TrainingJob.attach(folder)` does the same for a training run that another program started. It reads the reports in the
+folder of the training run, and writes commands there.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ WORKER_COMMAND = "train-worker"
 _log = logging.getLogger(__name__)
 
 _TAIL_S = 0.05  # interval between reads of an attached job, s
-_KEPT_REPORTS = 200_000  # maximum number of reports between two calls of `take_reports`
+_KEPT_REPORTS = 200_000  # maximum number of reports kept until the next call of `take_reports`
 
 
 class TrainingJob:
-    """A training in a child process. All methods may be called from any thread.
+    """A training run in a child process. All methods may be called from any thread.
 
     Attributes:
-        config: config of the training.
+        config: config of the training run.
         folder: folder for its output.
     """
 
@@ -62,11 +62,11 @@ class TrainingJob:
         detached: bool = False,
         trainer: str = TRAINER,
     ) -> None:
-        """Prepares a training without starting it.
+        """Prepares a training run without starting it.
 
         Args:
-            config: config of the training, with its folder.
-            detached: whether the training continues after this program has ended for any reason.
+            config: config of the training run, with its folder.
+            detached: whether training continues after this program has ended for any reason.
             trainer: module whose `run_training` trains.
         """
         self.config = config
@@ -89,10 +89,10 @@ class TrainingJob:
 
     @classmethod
     def attach(cls, folder: str | Path) -> TrainingJob:
-        """The training in a folder, running or ended, independent of the program that started it.
+        """The training run in a folder, even if it has ended or another program started it.
 
         Raises:
-            TrainingError: if the folder does not contain a training.
+            TrainingError: if the folder does not contain a training run.
         """
         job = cls(read_config(Path(folder)), detached=True)
         job._begin_tail()
@@ -112,7 +112,7 @@ class TrainingJob:
 
     @property
     def is_attached(self) -> bool:
-        """True if another program has started the training."""
+        """True if another program started the training run."""
         return self._process is None and self.state is not JobState.WAITING
 
     @property
@@ -133,18 +133,18 @@ class TrainingJob:
             return taken
 
     def resume_hint(self) -> str:
-        """The command that resumes the training."""
+        """The command with which to resume the training run."""
         return f"subflow train --resume {self.folder}"
 
     def wait(self, timeout_s: float | None = None, *, until: Callable[[], bool] | None = None) -> bool:
         """Wait until the training has ended, or until a condition holds; returns whether the condition holds.
 
         Args:
-            timeout_s: maximum time, s; None: no limit.
+            timeout_s: maximum time to wait, s; None: no limit.
             until: condition, evaluated after each report; default: the training has ended.
         """
         if until is None:
-            until = lambda: self.state.is_over  # noqa: E731 - a name of its own would say no more
+            until = lambda: self.state.is_over  # noqa: E731 - a named function would add nothing
         with self._changed:
             # After the end of the training, the condition can no longer change.
             self._changed.wait_for(lambda: until() or self.state.is_over, timeout_s)
@@ -156,7 +156,7 @@ class TrainingJob:
         """Start the process; returns immediately, before the training begins.
 
         Raises:
-            TrainingError: if the training was already started, if another process trains in the folder, or if the
+            TrainingError: if training was already started, if another process is training in the folder, or if the
                 folder is not writable.
         """
         with self._changed:
@@ -185,7 +185,7 @@ class TrainingJob:
         self._reader.start()
 
     def tell(self, command: Command) -> None:
-        """Pause, resume, write a checkpoint, or evaluate the policy; reports confirm the effect.
+        """Send a command to the training process. A report confirms that it has taken effect.
 
         Raises:
             TrainingError: if the training has not started.
@@ -201,7 +201,7 @@ class TrainingJob:
         self._send(command.value)
 
     def stop(self) -> None:
-        """End with a checkpoint, which a state report confirms. Before its start, the training ends immediately."""
+        """Stop after writing a checkpoint, as a state report confirms. A job that has not started ends immediately."""
         with self._changed:
             if self.state is JobState.WAITING:
                 self._end(JobState.STOPPED, "")
@@ -213,13 +213,13 @@ class TrainingJob:
         self._send(Command.STOP.value)
 
     def detach(self) -> None:
-        """Let the training continue after the end of this program. Until then, reports still arrive."""
+        """Let the training continue after this program has ended. Until then, reports continue to arrive."""
         self._detached = True
         if self._process is not None:
             self._send(DETACH)
 
     def fail(self, message: str) -> None:
-        """End a training that cannot be started, with the state "failed"."""
+        """Set the state of a training run that cannot be started to "failed"."""
         self._end(JobState.FAILED, message)
 
     def kill(self) -> None:
@@ -262,7 +262,7 @@ class TrainingJob:
         self._ended(code)
 
     def _begin_tail(self) -> None:
-        """Read the existing reports of the folder, and follow new ones while its process runs."""
+        """Read the existing reports in the folder, and then new reports while the training process is running."""
         # Checked first: if the process ends during this read, `_tail` reads its last reports.
         process = living_process(self.folder)
         self.state = JobState.STARTING
@@ -310,12 +310,12 @@ class TrainingJob:
     def _take_state(self, values: Mapping[str, Any]) -> None:
         with contextlib.suppress(ValueError):
             state = JobState(TrainingState(str(values.get("state"))).value)
-            # The training counts as ended only after its process has released the folder. A failure remains a failure.
+            # The state becomes final only when the process has released the folder. A failure remains a failure.
             if state.is_over:
                 self._final = self._final or (state, str(values.get("why") or ""))
             else:
                 self._final = None
-                # The process may report another state before it receives the stop command.
+                # The process may still report a different state before it receives the stop command.
                 if self.state is not JobState.STOPPING:
                     self.state = state
 
@@ -338,7 +338,7 @@ class TrainingJob:
 
 
 def worker_words() -> list[str]:
-    """Command line of the worker process: this program, frozen or not, with the worker command."""
+    """Command line that starts this program, frozen or not, as a worker process."""
     return own_command(WORKER_COMMAND)
 
 

@@ -1,4 +1,4 @@
-"""The form for a new training: its fields, their defaults, and the resulting order."""
+"""The form for a new training run: its fields, their default values, and the order that the fields describe."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from subflow_sim.errors import ParamError, Problem
 from subflow_sim.params import Dimension, Param
 
 DOCUMENT = "current"
-"""The scenario choice for the scenario in the window."""
+"""Value of the scenario field that selects the scenario open in the window."""
 
 FROM_FILE = "file"
-"""The scenario choice that opens a file dialog."""
+"""Value of the scenario field that opens a file dialog."""
 
 NO_RECIPE = "none"
-"""The recipe choice for training with the agent's own defaults."""
+"""Value of the recipe field that selects the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
 _MOST_SEEDS = 1_000_000  # larger seeds are reserved for evaluations
@@ -88,7 +88,7 @@ _LABELS = {
 }
 
 PARAMS = (_AGENT, _RECIPE, _SCENARIO, *_BUDGET, *_RUN)
-"""Parameters of every training; agents add their own options."""
+"""Parameters of every training run; agents add their own options."""
 
 
 def training_label(key: str) -> str:
@@ -102,11 +102,11 @@ class AgentChoice:
 
     Attributes:
         name: name in the registry.
-        title: title for people.
-        summary: summary in a line.
+        title: displayed title.
+        summary: one-line summary.
         source: paper that describes the agent; may be empty.
         controller: controller that runs its policies.
-        default_recipe: suitable recipe; empty for none.
+        default_recipe: recipe that the form selects with this agent; may be empty.
         options: options of the agent.
     """
 
@@ -126,7 +126,7 @@ class RecipeChoice:
     Attributes:
         name: name of its file.
         agent: name of the agent in the registry.
-        summary: summary in a line.
+        summary: one-line summary.
         scenario: name of its shipped scenario.
         values: SI values of the fields that it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on.
         families: arena families whose networks are used in some episodes; "all" means every family.
@@ -143,10 +143,10 @@ class RecipeChoice:
 
 
 def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
-    """Text about the networks of the episodes of a training.
+    """Describe the networks on which the episodes of a training run take place.
 
     Args:
-        recipe: recipe in use; None without a recipe.
+        recipe: the chosen recipe; None if no recipe is chosen.
         draws: whether the chosen scenario is a distribution.
     """
     if recipe is None or not recipe.families or not recipe.families_share > 0:
@@ -170,7 +170,7 @@ def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TrainingChoices:
-    """All choices of the form.
+    """Everything that can be chosen in the form.
 
     Attributes:
         agents: trainable agents, at least one.
@@ -200,19 +200,19 @@ class DocumentText:
 
 @dataclass(frozen=True, slots=True)
 class TrainingOrder:
-    """A training to start.
+    """Settings with which to start a training run.
 
     Attributes:
         agent: name of the agent in the registry.
         recipe: name of the recipe that supplies the remaining settings; empty for none.
         scenario: `DOCUMENT`, or the name or path of a scenario file; empty: the recipe's.
-        minutes: budget of time; None: no limit.
-        steps: budget of decisions; None: no limit.
+        minutes: time budget; None: no limit.
+        steps: maximum number of decisions; None: no limit.
         seed: seed of all random numbers.
         num_envs: number of parallel simulations.
-        evaluation_every: decisions between two evaluations; 0 for none.
+        evaluation_every: number of decisions between two evaluations; 0: no evaluations.
         deterministic: whether the result is independent of timing.
-        options: options of the agent with values that the form or the recipe sets, SI.
+        options: SI values of those options of the agent that the form or the recipe sets.
     """
 
     agent: str
@@ -231,8 +231,8 @@ class TrainingDraft:
     """Content of the form. Only chosen and typed values are stored; all other values follow from agent and recipe.
 
     Args:
-        agents: all choices of the agent, at least one.
-        recipes: all choices of the recipe.
+        agents: agents to choose from, at least one.
+        recipes: recipes to choose from.
         scenarios: names of the shipped scenarios.
     """
 
@@ -252,7 +252,7 @@ class TrainingDraft:
 
     @property
     def recipe(self) -> RecipeChoice | None:
-        """The chosen recipe; None without one."""
+        """The chosen recipe; None if no recipe is chosen."""
         return self._recipes.get(str(self._values["recipe"]))
 
     @property
@@ -261,11 +261,11 @@ class TrainingDraft:
         return str(self._values["scenario"])
 
     def value(self, key: str) -> TomlValue | None:
-        """The typed value of a field; None for the default."""
+        """The value typed or chosen in a field; None if the default applies."""
         return self._values.get(key.removeprefix(_OWN))
 
     def set_value(self, key: str, value: TomlValue | None) -> None:
-        """Store a typed or chosen value by the key of its field; None restores the default."""
+        """Set the value of the field with this key; None restores the default."""
         key = key.removeprefix(_OWN)
         if key == "agent" and value not in self._agents:
             return
@@ -285,7 +285,7 @@ class TrainingDraft:
         return ()
 
     def form(self, document: str = "", *, draws: bool = False) -> Form:
-        """The current fields.
+        """The form with its current fields and values.
 
         Args:
             document: title of the scenario in the window.
@@ -324,10 +324,10 @@ class TrainingDraft:
         return tuple(problem for form_field in self.form().fields() for problem in form_field.problems)
 
     def order(self) -> TrainingOrder:
-        """The training that the fields describe.
+        """The order for the training run that the fields describe.
 
         Raises:
-            InputError: if a value is invalid; the text names the first one.
+            InputError: if a value is invalid; the message describes the first problem.
         """
         problems = self.problems()
         if problems:
@@ -379,7 +379,7 @@ class TrainingDraft:
         if key == "time":
             minutes = given.get("minutes")
             if minutes is None and self._values.get("steps") is None and "steps" not in given:
-                minutes = _DEFAULT_MINUTES  # a training needs a limit
+                minutes = _DEFAULT_MINUTES  # every training run needs a limit
             return None if minutes is None else minutes * 60
         return given.get(key, param.default)
 
@@ -400,7 +400,7 @@ class TrainingDraft:
         elif isinstance(default, float) and not math.isfinite(default):
             placeholder = str(default)
         elif param.key == "time":
-            placeholder = f"{default / 60:g}min"  # minutes are the usual unit for a training
+            placeholder = f"{default / 60:g}min"  # minutes are the usual unit for training
         else:
             placeholder = param.format(default)
         problems: tuple[Problem, ...] = ()
@@ -411,7 +411,7 @@ class TrainingDraft:
                 problems = (Problem("", None, shown_key, text_of(value), error.message, error.allowed),)
         label = tr(training_label(param.key))
         options = tuple(FieldOption(each, each) for each in param.choices)
-        # Without a default, "1min" provides the unit of a bare number: minutes, as is usual for a training.
+        # Without a default value, "1min" makes minutes the unit of a bare number, as is usual for training.
         applies = "1min" if param.key == "time" and default is None else ""
         is_set = value is not None
         return FormField(shown_key, label, param, text_of(value), is_set, placeholder, options, problems, applies)

@@ -1,8 +1,8 @@
-"""The folder of a training: files through which its process communicates with other programs.
+"""The folder of a training run: files through which its process communicates with other programs.
 
-    process.json     the process that trains, while it runs
-    commands.jsonl   commands from other programs than its parent
-    log.txt          output of the process and its libraries, for failures without a report
+    process.json     identity of the process, while it is running
+    commands.jsonl   commands from programs other than its parent
+    log.txt          output of the process and its libraries, which helps to explain failures without a report
 
 `subflow_agents` adds config.json, metrics.jsonl (every report, one JSON object a line), checkpoints and policies.
 """
@@ -42,7 +42,7 @@ class ReportRead:
 
     Attributes:
         reports: reports in order.
-        end: position in the file after these reports; beginning of the next read.
+        end: position in the file after these reports, at which the next read begins.
     """
 
     reports: list[dict[str, Any]]
@@ -50,11 +50,11 @@ class ReportRead:
 
 
 def read_config(folder: Path) -> TrainingConfig:
-    """The configuration of the training in the folder.
+    """Read the configuration of the training run in a folder.
 
     Raises:
-        TrainingError: if the folder is not a folder of a training, or if its config cannot be read.
-        ConfigError: if the config belongs to a version with other settings.
+        TrainingError: if the folder is not a folder of a training run, or if its config cannot be read.
+        ConfigError: if the config was written by a version with different settings.
     """
     try:
         document = json_tree(read_file(folder / CONFIG, MOST_CONFIG_BYTES), is_strict=False)
@@ -68,7 +68,7 @@ def read_config(folder: Path) -> TrainingConfig:
 
 
 def write_config(folder: Path, config: TrainingConfig) -> None:
-    """Write the configuration of the training to its folder.
+    """Write the configuration of a training run to its folder.
 
     Raises:
         TrainingError: if the file cannot be written.
@@ -77,32 +77,32 @@ def write_config(folder: Path, config: TrainingConfig) -> None:
 
 
 def is_training_folder(folder: Path) -> bool:
-    """True if a training has begun in the folder."""
+    """True if a training run has begun in the folder."""
     return is_file(folder / CONFIG)
 
 
 def has_checkpoint(folder: Path) -> bool:
-    """True if the folder contains a checkpoint, from which the training can resume.
+    """True if the folder contains a checkpoint, from which training can resume.
 
-    A new training in the folder would destroy the checkpoint.
+    A new training run in the folder would destroy the checkpoint.
     """
     return any(folder.glob("checkpoint-*"))
 
 
 def latest_policy(folder: Path) -> Path | None:
-    """The newest policy of a training; None before the first policy is written."""
+    """File of the latest policy of a training run; None before the first policy is written."""
     path = folder / LATEST_POLICY
     return path if is_file(path) else None
 
 
 def best_policy(folder: Path) -> Path | None:
-    """The policy with the best evaluation; without evaluations, the newest one."""
+    """File of the policy with the best evaluation, or of the latest policy if no policy was evaluated."""
     path = folder / BEST_POLICY
     return path if is_file(path) else latest_policy(folder)
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:
-    """The reports from the position `begin` of the file on, without damaged lines or an incomplete last line.
+    """Read the reports from byte `begin` of the file to its end, except damaged lines and an incomplete last line.
 
     Raises:
         TrainingError: if the file cannot be read.
@@ -127,7 +127,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
 
 
 def mend_reports(folder: Path) -> None:
-    """Complete the last line of the reports after the process was killed, so that the next report begins a new line."""
+    """Terminate an incomplete last line, left by a killed process, so that the next report begins on a new line."""
     with contextlib.suppress(OSError), (folder / REPORTS).open("rb+") as file:
         if file.seek(0, os.SEEK_END):
             file.seek(-1, os.SEEK_END)
@@ -191,7 +191,7 @@ def living_process(folder: Path) -> ProcessIdentity | None:
     return None if process.is_gone(age_s) else process
 
 
-# Commands from other processes than the parent
+# Commands from processes other than the parent
 
 
 def send_command(folder: Path, command: str) -> None:
@@ -216,7 +216,7 @@ class CommandFile:
     def __init__(self, folder: Path) -> None:
         self._path = folder / COMMANDS
         with contextlib.suppress(OSError):
-            self._path.unlink(missing_ok=True)  # removes the commands for an earlier process
+            self._path.unlink(missing_ok=True)  # removes commands that were sent to an earlier process
         self._read = 0
 
     def take(self) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""Metrics of a training: columns that grow with its reports, and plots of the metrics with units and warnings.
+"""Metrics of a training run, in columns that grow with its reports, and plots of the metrics with units and warnings.
 
-The drawing cost of a curve is independent of the length of the training.
+The cost of drawing a curve does not increase with the length of the training run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class GrowingCurve:
         return self._count
 
     def extend(self, x: FloatArray, y: FloatArray) -> None:
-        """Add points at the end: finite float64 [n] for `x` and for `y`, with rising `x`."""
+        """Append points: `x` and `y` are finite float64 [n], and `x` is ascending."""
         end = self._count + len(x)
         if end > self._points.shape[1]:
             grown = np.empty((2, max(end, 2 * self._points.shape[1])))
@@ -53,27 +53,27 @@ class GrowingCurve:
             self._coarser.extend(*_outline(self._points[:, begin : self._passed_on]))
 
     def between(self, low: float, high: float, most: int) -> tuple[FloatArray, FloatArray]:
-        """Points between two values of x, with one neighbour on each side, float64 [k] each: x and y.
+        """The points between two values of x, and one neighbour on each side, as x and y (float64 [k] each).
 
         Args:
             low: first x.
             high: last x.
-            most: maximum number of points; larger ranges return their outline, possibly with a few additional new
-                points.
+            most: maximum number of points. A range with more points is reduced to its outline, to which a few of the
+                latest points may be added.
         """
         x = self._points[0, : self._count]
         first = max(0, int(np.searchsorted(x, low)) - 1)
         last = min(self._count, int(np.searchsorted(x, high, "right")) + 1)
         if last - first <= most or self._coarser is None:
             return x[first:last], self._points[1, first:last]
-        # Coarser curves lack the points of an incomplete group, and may lack the last point of a complete one.
+        # Coarser curves lack the points of an incomplete group, and can lack the last point of a complete group.
         newest = self._points[:, max(first, min(self._passed_on, last - 1)) : last]
         outline = np.concatenate([self._coarser.between(low, high, most), newest], axis=1)
         return outline[0], outline[1]
 
 
 def _outline(points: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The minimum and the maximum of each group, in the order of x."""
+    """The minimum and the maximum of each group of `_GROUP` points, in the order of x."""
     groups = points.reshape(2, -1, _GROUP)  # [x and y, groups, points]
     chosen = np.sort([groups[1].argmin(axis=1), groups[1].argmax(axis=1)], axis=0).T
     x, y = np.take_along_axis(groups, chosen[np.newaxis], axis=2).reshape(2, -1)
@@ -86,14 +86,14 @@ SATURATION_WARNING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class TrainingPlot:
-    """A plot of one metric over the course of trainings.
+    """A plot of one metric over the course of training runs.
 
     Attributes:
         metric: measure of the plot; its key is the reported column.
         floor: minimum possible value, as reported; None if values may be negative.
         ceiling: maximum possible value; the axis then always shows the full range.
         warn_above: reported values above this limit cause a warning; None: no warning.
-        compares: whether evaluations against classic controllers are drawn, too.
+        compares: whether the plot also shows evaluations against classic controllers.
     """
 
     metric: Measure
@@ -119,14 +119,14 @@ DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation",
 
 
 class MetricLog:
-    """All metrics of one training so far, a column each; missing values of a report are NaN.
+    """All metrics reported by one training run, in one column per metric. Values missing in a report are NaN.
 
-    Columns grow in place, so that the cost of adding a report stays constant.
+    Columns grow in place, so that the cost of adding a report is constant.
     """
 
     def __init__(self) -> None:
         self._count = 0
-        self.revision = 0  # number of changes so far; identical revisions mean identical contents
+        self.revision = 0  # number of changes; identical revisions mean identical contents
         self._columns: dict[str, FloatArray] = {}
         self._latest: dict[str, float] = {}
         self._outlines: dict[tuple[str, str], tuple[GrowingCurve, int]] = {}  # curve and number of included reports
@@ -136,7 +136,7 @@ class MetricLog:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All metrics reported so far."""
+        """Names of all metrics that have been reported."""
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, object]) -> None:
@@ -156,7 +156,7 @@ class MetricLog:
             self.add(values)
 
     def extend_columns(self, columns: Mapping[str, Sequence[float] | FloatArray]) -> None:
-        """Append many reports at once, in the form of the store.
+        """Append many reports in one call, given as columns like those of the store.
 
         Args:
             columns: float64 [n] each, NaN for missing values.
@@ -193,12 +193,15 @@ class MetricLog:
                 self._latest[metric] = float(column[known[-1]])
 
     def values(self, name: str) -> FloatArray:
-        """A column, float64 [n reports]; a view, valid until the next report. All NaN for an unknown metric."""
+        """The values of a metric, float64 [number of reports], all NaN if the metric is unknown.
+
+        The array is a view that is valid until the next report is added.
+        """
         column = self._columns.get(name)
         return np.full(self._count, math.nan) if column is None else column[: self._count]
 
     def latest(self, name: str) -> float:
-        """The newest known value; NaN before the first."""
+        """The latest finite value of a metric; NaN before the first."""
         return self._latest.get(name, math.nan)
 
     def has(self, name: str) -> bool:
@@ -206,7 +209,7 @@ class MetricLog:
         return name in self._latest
 
     def curve(self, name: str, x: str, begin: int = 0) -> tuple[FloatArray, FloatArray]:
-        """Points from the report `begin` on at which both metrics are known, float64 [k] each, `x` first."""
+        """Values of `x` and `name`, float64 [k] each, in those reports from index `begin` on that contain both."""
         at, values = self.values(x)[begin:], self.values(name)[begin:]
         known = np.isfinite(at) & np.isfinite(values)
         return at[known], values[known]
@@ -214,9 +217,9 @@ class MetricLog:
     def outline(
         self, name: str, x: str, most: int, low: float = -math.inf, high: float = math.inf
     ) -> tuple[FloatArray, FloatArray]:
-        """The part of a curve between two values of `x`, float64 [k] each: all points, or those of its outline.
+        """The points of a curve, or of its outline, between two values of `x`: x and y, float64 [k] each.
 
-        The cost is independent of the length of the training.
+        The cost does not increase with the length of the training run.
 
         Args:
             name: name of the metric.

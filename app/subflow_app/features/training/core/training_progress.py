@@ -1,7 +1,7 @@
-"""A training in the window: progress, comparison with classic controllers, and possible actions.
+"""A training run as the window shows it: progress, comparisons with classic controllers, and possible actions.
 
-Plain values without Qt or a child process, so that the same table and curves serve running, ended and simulated
-trainings.
+The classes contain plain values and need neither Qt nor a child process. The same table and curves therefore show
+running, ended and simulated training runs.
 """
 
 from __future__ import annotations
@@ -50,24 +50,24 @@ class Comparison:
 
     @property
     def best_classic(self) -> str:
-        """Name of the classic controller with the highest mean; empty without a known mean."""
+        """Name of the classic controller with the highest mean goodput; empty if no mean is known."""
         known = {name: each.mean for name, each in self.classics.items() if math.isfinite(each.mean)}
         return max(known, key=lambda name: known[name]) if known else ""
 
     @property
     def gain(self) -> float:
-        """Goodput of the agent divided by that of the best classic controller; NaN without a classic controller."""
+        """Goodput of the agent divided by that of the best classic controller; NaN if that is unknown or 0."""
         best = self.classics[self.best_classic].mean if self.best_classic else math.nan
         return self.goodput_bps.mean / best if best > 0 else math.nan
 
 
 @dataclass(slots=True, eq=False)
 class Training:
-    """One training.
+    """One training run, with the values that the window shows.
 
     Attributes:
         id: identifier, unique within the list.
-        name: name for people.
+        name: displayed name.
         agent: name in the registry of agents.
         controller: congestion controller that runs the policy.
         scenario: title of the scenario or distribution.
@@ -78,7 +78,7 @@ class Training:
         state: state of the process.
         fraction: used share of the budget, 0 to 1; NaN while unknown.
         message: problem or current activity; may be empty.
-        log: metrics so far.
+        log: the reported metrics.
         comparisons: evaluations, oldest first.
         policy_version: number that increases with each new policy file.
     """
@@ -101,17 +101,17 @@ class Training:
 
     @property
     def policy_path(self) -> Path | None:
-        """The file of the newest policy; None before the first."""
+        """File of the latest policy; None before the first policy is written."""
         return None if self.folder is None else latest_policy(self.folder)
 
     @property
     def best_policy_path(self) -> Path | None:
-        """The policy with the best evaluation; without evaluations, the newest one; None before the first."""
+        """File of the policy with the best evaluation, or of the latest if no policy was evaluated; may be None."""
         return None if self.folder is None else best_policy(self.folder)
 
     @property
     def comparison(self) -> Comparison | None:
-        """The newest evaluation; None before the first."""
+        """The latest evaluation; None before the first."""
         return self.comparisons[-1] if self.comparisons else None
 
 
@@ -121,18 +121,18 @@ TOGGLE, STOP, CHECKPOINT, EVALUATE, RACE, PROMOTE = TRAINING_ACTIONS
 
 
 def possible(trainings: Sequence[Training]) -> frozenset[str]:
-    """The possible actions on all of these trainings together; empty without trainings."""
+    """The actions that are possible on all of these training runs; empty for an empty sequence."""
     if not trainings:
         return frozenset()
     return frozenset.intersection(*(_possible_with(training, alone=len(trainings) == 1) for training in trainings))
 
 
-# Menu texts of the toggle action: pause, resume a paused training, continue an ended one.
+# Menu texts of the toggle action: pause a training run, resume a paused one, continue an ended one.
 TOGGLE_WORDS = (translatable("&Pause"), translatable("&Resume"), translatable("&Continue"))
 
 
 def toggle_word(trainings: Sequence[Training]) -> str:
-    """Menu text of the toggle action for these trainings, one of `TOGGLE_WORDS`."""
+    """Menu text of the toggle action for these training runs, one of `TOGGLE_WORDS`."""
     states = {training.state for training in trainings}
     if states and all(state.can_be_resumed for state in states):
         return "&Continue"
@@ -148,7 +148,7 @@ def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:
         can.add(STOP)
     if state in (JobState.RUNNING, JobState.PAUSED):
         can |= {CHECKPOINT, EVALUATE}
-    # A race shows two runs, and a promotion needs one name, so both require exactly one training.
+    # A race shows two runs, and a promotion needs one name, so both require exactly one training run.
     if alone and training.policy_path is not None:
         can |= {RACE, PROMOTE}
     return frozenset(can)

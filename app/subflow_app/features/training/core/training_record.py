@@ -1,4 +1,4 @@
-"""Updates the store from the folders of trainings, including trainings that other programs started."""
+"""Updates the store from the folders of training runs, including those that other programs started."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 EVALUATED = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
-"""The figures of a controller in an evaluation that the store records."""
+"""Figures of each evaluated controller that the store records."""
 
-# State in the store for each state that a training reports.
+# For each state that a training run reports, the state recorded in the store.
 _STATES = {state.value: state.value for state in TrainingState} | {TrainingState.STARTING.value: "running"}
 
 
 class TrainingRecorder:
-    """Updates the store's record of one training from its folder."""
+    """Updates the store's record of one training run from its folder."""
 
     def __init__(self, store: Store, training_id: int, folder: Path) -> None:
         self._trainings = store.trainings
@@ -73,7 +73,7 @@ class TrainingRecorder:
         )
 
     def _moment(self, reports: Sequence[Mapping[str, Any]]) -> TrainingMoment | None:
-        """State of the training after these reports; None if no report contains a state."""
+        """State of the training run after these reports; None if no report contains a state."""
         for report in reversed(reports):
             values = report["values"]
             if report.get("kind") == ReportKind.FAILED:
@@ -88,10 +88,10 @@ class TrainingRecorder:
 
 
 def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
-    """Add a training to the store, or find the record of its folder if it continues; returns its number.
+    """Add a training run to the store, or find its existing record by folder if it continues; returns its number.
 
     Raises:
-        StoreError: if the training cannot be written.
+        StoreError: if the training run cannot be recorded.
     """
     known = store.trainings.of_folder(config.folder) if goes_on else None
     if known is not None:
@@ -112,20 +112,20 @@ def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_
 
 
 def sync_all(store: Store) -> None:
-    """Update all unfinished trainings from their folders; an unreadable folder leaves the record unchanged.
+    """Update the records of all unfinished training runs from their folders; unreadable folders are skipped.
 
     Raises:
         StoreError: if a record cannot be stored.
     """
     for row in store.trainings.rows():
-        # Interrupted trainings may have reported more since the last update.
+        # Even interrupted training runs may have written reports since the last update.
         if row.folder and row.state in ("waiting", "running", "paused", "interrupted"):
             with contextlib.suppress(TrainingError):
                 TrainingRecorder(store, row.id, Path(row.folder)).sync()
 
 
 def evaluation_figures(values: Mapping[str, Any]) -> list[EvaluationFigure]:
-    """The figures in the report of an evaluation: `subflow_agents.evaluation.Evaluation.to_json()` with its step."""
+    """The figures in an evaluation report, i.e. in `subflow_agents.evaluation.Evaluation.to_json()` plus the step."""
     step = int(values.get(STEP) or 0)
     figures = []
     for controller in values.get("controllers") or []:

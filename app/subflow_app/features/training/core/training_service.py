@@ -1,11 +1,11 @@
-"""Several trainings: a limited number runs at once, the others wait; all are recorded in the store with their curves.
+"""Carries out training runs, a limited number of them simultaneously, and records them in the store with their curves.
 
     with TrainingService(store) as service:
         number = service.submit(config)
         service.job(number).tell(Command.PAUSE)
 
-A thread of the service starts waiting trainings and updates the store. A failing store stops no training: each folder
-contains all data, and the store is updated at the next opportunity.
+A thread of the service starts waiting training runs and updates the store. An error of the store does not stop a
+training run: its folder contains all data, and the store is updated at the next opportunity.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ SYNC_S = 1.0
 
 
 def default_limit() -> int:
-    """Default number of simultaneous trainings: each uses one core for learning and one for simulating."""
+    """Default number of simultaneous training runs. Each uses one core for learning and one for simulating."""
     return max(1, (os.cpu_count() or 2) // 2)
 
 
 @dataclass(slots=True)
 class ServedTraining:
-    """A training of the service.
+    """A training run managed by the service.
 
     Attributes:
-        number: id of the training in the store; without a store, a number that the service assigns.
-        name: name for people.
-        job: process of the training.
+        number: id of the training run in the store; without a store, a number that the service assigns.
+        name: displayed name.
+        job: process of the training run.
         store_error: error of the last update of the store; None if the store is up to date.
-        recorder: updates the store; None without a store, or after the last update.
+        recorder: updates the store; None if the service has no store, or after the last update.
     """
 
     number: int
@@ -62,7 +62,7 @@ class ServedTraining:
 
 
 class TrainingService:
-    """Starts trainings and manages them. All methods may be called from any thread."""
+    """Starts and manages training runs. All methods may be called from any thread."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class TrainingService:
         limit: int | None = None,
         trainer: str = TRAINER,
     ) -> None:
-        """Starts without trainings.
+        """Starts with an empty list.
 
         Args:
-            store: store for the records of the trainings; None: only their folders.
-            limit: number of simultaneous trainings; None: `default_limit`.
+            store: store for the records of the training runs; None: they are kept only in their folders.
+            limit: maximum number of simultaneous training runs; None: `default_limit`.
             trainer: module whose `run_training` trains.
         """
         self.limit = default_limit() if limit is None else limit
@@ -88,18 +88,18 @@ class TrainingService:
         self._thread = threading.Thread(target=self._work, name="subflow-trainings", daemon=True)
         self._thread.start()
 
-    # Trainings
+    # Training runs
 
     def served(self) -> list[ServedTraining]:
-        """All trainings of the service, in the order of submission."""
+        """All training runs of the service, in the order of submission."""
         with self._lock:
             return list(self._served.values())
 
     def job(self, number: int) -> TrainingJob:
-        """The process of a training.
+        """The process of a training run.
 
         Raises:
-            TrainingError: if the service has no training of that number.
+            TrainingError: if the service has no training run with that number.
         """
         with self._lock:
             if number not in self._served:
@@ -107,27 +107,27 @@ class TrainingService:
             return self._served[number].job
 
     def submit(self, config: TrainingConfig, *, name: str = "") -> int:
-        """Queue a training, which starts as soon as the limit permits; returns its number.
+        """Queue a training run, which starts as soon as the limit permits; returns its number.
 
         Raises:
-            StoreError: if the store cannot list the training, which is then not started.
-            TrainingError: if the service is closed, or if an unfinished training uses the folder.
+            StoreError: if the training run cannot be added to the store; it is not started then.
+            TrainingError: if the service is closed, or if an unfinished training run uses the folder.
         """
         return self._submit(config, name, goes_on=config.resume)
 
     def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
-        """Resume the training of a folder, or attach to it if a process trains there; returns its number.
+        """Resume the training run in a folder, or attach to it if its process is active; returns its number.
 
-        A training that was killed before its first checkpoint starts over.
+        A training run that was killed before its first checkpoint starts over.
 
         Args:
-            folder: folder of the training.
+            folder: folder of the training run.
             steps: new budget of transitions, counted from the beginning.
-            minutes: new budget of time, counted from the beginning.
+            minutes: new time budget, counted from the beginning.
 
         Raises:
-            TrainingError: if the folder contains no training, or if the service already manages the training.
-            StoreError: if the store cannot list the training, which is then not started.
+            TrainingError: if the folder contains no training run, or if the service already manages it.
+            StoreError: if the training run cannot be added to the store; it is not started then.
         """
         config = replace(read_config(Path(folder)), resume=has_checkpoint(Path(folder)))
         if steps is not None or minutes is not None:
@@ -141,15 +141,15 @@ class TrainingService:
             return number
 
     def close(self, *, keep: bool = False, timeout_s: float = 30.0) -> list[ServedTraining]:
-        """End the service. Trainings of other programs continue.
+        """End the service. Training runs of other programs continue.
 
         Args:
-            keep: whether running trainings continue after this program instead of stopping with a checkpoint; waiting
-                ones end.
+            keep: whether active training runs continue without this program, instead of writing a checkpoint and
+                stopping. Waiting training runs end in either case.
             timeout_s: maximum time for stopping, s; afterwards the processes are killed.
 
         Returns:
-            The killed trainings.
+            The training runs whose processes were killed.
         """
         self._closing.set()
         self._thread.join()
@@ -178,7 +178,7 @@ class TrainingService:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Stop all trainings with a checkpoint."""
+        """Stop all training runs with a checkpoint."""
         self.close()
 
     # Internals
@@ -187,7 +187,7 @@ class TrainingService:
         with self._lock:
             self._check_folder(config.folder)
             number = self._number(config, name, goes_on=goes_on)
-            self._served.pop(number, None)  # a resumed training keeps its number
+            self._served.pop(number, None)  # a resumed training run keeps its number
             job = TrainingJob(config, trainer=self._trainer)
             self._add(number, name, job)
             return number
@@ -230,11 +230,11 @@ class TrainingService:
                     training.job.fail(str(error))
 
     def _sync(self, training: ServedTraining) -> None:
-        """Update the store with a training; the last update follows the end of the training."""
+        """Update the record of a training run in the store, for the last time when the training run has ended."""
         recorder, job = training.recorder, training.job
         if recorder is None or self._store is None:
             return
-        is_over = job.state.is_over  # read before the reports: an ended training has sent all its reports
+        is_over = job.state.is_over  # read before the reports: once training is over, all reports have been sent
         try:
             recorder.sync()
             row = self._store.trainings.get(training.number)

@@ -1,21 +1,21 @@
-"""The config of a training from a request or a recipe, checked before any slow import and before the start.
+"""Creates the config of a training run from a request or a recipe, and checks it before slow imports and the start.
 
-A recipe is a TOML file that people read and write. It contains all settings for training the policy of an agent again.
+A recipe is a TOML file, usually written by hand. It contains all settings needed to train an agent's policy again.
 
 format = 1
 agent = "drl-cc"               # required, like the scenario and a budget
 title = "One sentence"
-scenario = "drlcc-sc1"         # name of a shipped one, or a file in the same folder
+scenario = "drlcc-sc1"         # name of a shipped scenario, or a file in the same folder
 steps = 50000                  # transitions; or minutes = 4, or both
 seed = 1
-num_envs = 8                   # simulations side by side
+num_envs = 8                   # parallel simulations
 threads = 1
 episode = "30s"
 deterministic = false
 checkpoint_every = "1min"
 expected = "4min"              # time on two cores
-families = ["all"]             # networks of the arena to learn on as well: names of families
-families_share = 0.5           # share of the episodes on these networks
+families = ["all"]             # families of arena networks to train on as well
+families_share = 0.5           # share of the episodes that take place on these networks
 
 [options]                      # options of the agent
 gamma = 0.9
@@ -29,7 +29,7 @@ gamma = 0.9
 every = 10000                  # transitions; 0: none
 seeds = "1000000-1000004"
 baselines = ["lia", "olia"]
-scenario = "drlcc-sc1"         # default: that of the training
+scenario = "drlcc-sc1"         # default: the training scenario
 networks = 1                   # networks of each family's validation split; the best policy is chosen by the
                                # utilities on these networks and on the scenario
 families = ["lossy", "walk"]   # default: all
@@ -91,7 +91,7 @@ _EVALUATION = (
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
-# Field of a training's config for each key of a recipe.
+# For each of these keys of a recipe, the field of `TrainingConfig` that it sets.
 _SETTINGS = {
     **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
     "episode": "episode_s",
@@ -100,18 +100,18 @@ _SETTINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A recipe, checked without its agent and scenario; `prepare` checks the combination.
+    """A recipe whose values have been checked one by one; `prepare` checks them against the agent and the scenario.
 
     Attributes:
         name: name of the file without its suffix.
         path: path of the file.
         agent: agent to train.
-        title: subject of the training; may be empty.
+        title: subject of the training run; may be empty.
         scenario: path of the scenario file.
         training: `[training]` block that replaces the scenario's own; None: no replacement.
         overrides: "KEY=VALUE" for each changed value of the scenario.
         options: options of the agent.
-        evaluation_scenario: path of the scenario of evaluations; None: the training scenario.
+        evaluation_scenario: path of the scenario for evaluations; None: the training scenario.
         settings: fields of `subflow_agents.TrainingConfig` in the recipe.
         expected_s: expected time on two cores, s; None if unknown.
     """
@@ -146,7 +146,7 @@ def load_recipe(name_or_path: str) -> Recipe:
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
-    """Seeds in any notation: "1000000-1000004", "3", "1,4,7-9".
+    """Parse seeds in any of these notations: "1000000-1000004", "3", "1,4,7-9".
 
     Raises:
         InputError: if the text is not in one of these notations, or if it contains too many seeds.
@@ -223,7 +223,7 @@ def _is_plain(report: Report, key: str, value: object) -> bool:
 
 
 def with_training(text: str, training: Mapping[str, Any] | None) -> str:
-    """A scenario's text with another `[training]` block; None changes nothing."""
+    """Replace the `[training]` block in a scenario's text; None leaves the text unchanged."""
     if training is None:
         return text
     import tomlkit
@@ -235,22 +235,22 @@ def with_training(text: str, training: Mapping[str, Any] | None) -> str:
 
 
 OPTION_PREFIX = "options."
-"""Prefix of options of the agent in `--set`: options.gamma=0.9."""
+"""Prefix for options of the agent in `--set`, as in `--set options.gamma=0.9`."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRequest:
-    """A training to prepare, before any check.
+    """Settings for a training run, not checked yet.
 
     Attributes:
         agent: agent to train.
         scenario: path or name of the scenario file; empty if `scenario_text` is given.
-        scenario_text: TOML of a scenario without a file, e.g. from the window.
-        scenario_name: name of that scenario in messages.
+        scenario_text: TOML of a scenario that has no file, e.g. from the window.
+        scenario_name: name of the scenario in messages if `scenario_text` is given.
         overrides: "KEY=VALUE" for each changed value of the scenario.
         training: block that replaces the scenario's `[training]`; None: no replacement.
         options: options of the agent.
-        evaluation_scenario: path or name of the scenario of evaluations; empty: the training scenario.
+        evaluation_scenario: path or name of the scenario for evaluations; empty: the training scenario.
         settings: further fields of `TrainingConfig`.
     """
 
@@ -266,7 +266,7 @@ class TrainingRequest:
 
 
 def request_of(recipe: Recipe) -> TrainingRequest:
-    """The request for the training that a recipe describes."""
+    """Convert a recipe to a request."""
     return TrainingRequest(
         agent=recipe.agent,
         scenario=str(recipe.scenario),
@@ -279,7 +279,7 @@ def request_of(recipe: Recipe) -> TrainingRequest:
 
 
 def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: Any) -> TrainingRequest:
-    """The request with the changes of the command line.
+    """Apply the changes given on the command line to a request.
 
     Args:
         request: request from the recipe or the other options.
@@ -287,7 +287,7 @@ def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: A
         settings: fields of `TrainingConfig`; None keeps the value of the request.
 
     Raises:
-        InputError: if an option of the agent has no value.
+        InputError: if a change to an option of the agent lacks a value.
     """
     overrides, options = list(request.overrides), dict(request.options)
     for change in changes:
@@ -300,17 +300,17 @@ def with_changes(request: TrainingRequest, changes: Sequence[str], **settings: A
             raise InputError(f'--set "{change}": not of the form KEY=VALUE, e.g. "options.gamma=0.9"')
     given = {key: value for key, value in settings.items() if value is not None}
     if "steps" in given or "minutes" in given:
-        # A budget on the command line replaces that of the recipe, even one of the other kind.
+        # A budget on the command line, in steps or minutes, replaces the budgets in the recipe of either kind.
         given = {"steps": None, "minutes": None} | given
     return replace(request, overrides=tuple(overrides), options=options, settings={**request.settings, **given})
 
 
 def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
-    """The config of the training, checked as far as possible in advance.
+    """Create the config of a training run, and check as much as possible in advance.
 
     Args:
-        request: request for the training.
-        folder: folder for the output of the training.
+        request: settings of the training run.
+        folder: folder for the output of the training run.
 
     Raises:
         InputError: if the scenario does not exist.

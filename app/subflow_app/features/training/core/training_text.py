@@ -1,4 +1,4 @@
-"""Trainings and evaluations as tables and lines of text, for terminal and window."""
+"""Tables and lines of text about training runs and evaluations, for the terminal and the window."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ _SHOWN = (
 
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """(heading, value, unit) of each known metric."""
+    """Heading, value and unit of each reported metric, in the order of display."""
     shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
     return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
 
 
 def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
-    """Progress of a training: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
+    """Progress of a training run: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
 
     Args:
         metrics: latest value of each metric.
@@ -68,7 +68,7 @@ def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: floa
 def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     """Table of the controllers of an evaluation: mean and 95 % confidence interval over its seeds.
 
-    Goodput is the active goodput of a flow under evaluation; a star marks the best classic controller.
+    Goodput is the active goodput of an evaluated flow. A star marks the best classic controller.
 
     Args:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.
@@ -88,7 +88,7 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     ]
     contenders = values.get("controllers") or ()
     others = _interval_column("other_goodput_bps")
-    if any(others.text(each) != NOTHING for each in contenders):  # only if some flows have another controller
+    if any(others.text(each) != NOTHING for each in contenders):  # only if some flows have a different controller
         columns.append(others)
     seeds = values.get("seeds") or ()
     told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
@@ -106,7 +106,7 @@ def contender_label(label: str) -> str:
 
 
 def evaluation_line(values: Mapping[str, Any]) -> str:
-    """One line about an evaluation during a training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
+    """One line about an evaluation during training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
     mine: Mapping[str, Any] = next(
         (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
     )
@@ -120,7 +120,7 @@ def evaluation_line(values: Mapping[str, Any]) -> str:
 
 
 def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | None:
-    """The last evaluation in the store as a table; None without evaluations."""
+    """The last of the stored evaluations as a table; None if `figures` is empty."""
     if not figures:
         return None
     last: dict[str, dict[str, Any]] = {}
@@ -147,7 +147,7 @@ TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
     NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
     Column("Started", lambda row: short_time_text(row.started_at)),
 )
-"""Columns of the list of trainings."""
+"""Columns of the list of training runs."""
 
 
 def _interval(key: str, figure: object) -> str:

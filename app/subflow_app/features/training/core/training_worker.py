@@ -1,11 +1,10 @@
-"""The worker process of a training: reads one job, then commands, and writes reports, all as lines of JSON.
+"""The worker process of a training run: reads one job, then commands, and writes reports, all as lines of JSON.
 
-The worker is started as `subflow train-worker`. Only JSON crosses its pipes in both directions, so that neither process
-executes data of the other. Each report is also written to the folder of the training. Other programs can read the
-reports there, and a detached training outlives the program that started it.
+The worker is started as `subflow train-worker`. Its pipes carry only JSON in both directions, so that neither process
+executes data from the other. Each report is also written to the folder of the training run. Other programs can read
+the reports there, and a detached training run outlives the program that started it.
 
-If the command pipe closes and the training is not detached, the parent has died, and the training stops with a
-checkpoint.
+If the command pipe closes, the parent has died. Unless it is detached, the training run then stops with a checkpoint.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from subflow_sim.errors import SimError
 from subflow_store.liveness import HEARTBEAT_S, this_process
 
 DETACH = "detach"
-"""The only command for the worker process itself: continue without the parent."""
+"""Command to continue without the parent. The worker process handles it itself, and passes all others on."""
 
 TRAINER = "subflow_agents.training"
 """The module whose `run_training(config, control, report)` trains."""
@@ -69,7 +68,7 @@ def main() -> int:
         claim(folder, this_process())
         mend_reports(folder)
         if not config.resume:
-            # Immediately, so that a training killed before its first checkpoint can start over.
+            # Written immediately, so that a training run killed before its first checkpoint can start over.
             write_config(folder, config)
     except (AgentError, AppError, OSError) as error:
         outbox.send(_failure(error))
@@ -88,7 +87,8 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
         try:
             import_module(trainer).run_training(config, control, outbox.send)
         except Exception as error:
-            # Any error is reported to parent and folder; unexpected types are bugs, whose traceback goes to the log.
+            # Any error is reported to the parent and in the folder. Unexpected types are bugs, so their traceback is
+            # logged.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()
                 report_error(error, "training")
@@ -104,7 +104,7 @@ def _failure(error: Exception) -> Report:
 
 
 def stdin_lines() -> Iterator[bytes]:
-    """The lines of stdin; read without `sys.stdin`, because a thread that waits in it prevents the exit of Python."""
+    """The lines of stdin, read without `sys.stdin`: a thread that waits in it would keep Python from exiting."""
     rest = b""
     while content := os.read(0, 1 << 16):
         *whole, rest = (rest + content).split(b"\n")
@@ -115,7 +115,7 @@ class Outbox:
     """Sends reports to the parent. A parent that hangs does not delay the training.
 
     Attributes:
-        has_failed: whether a report of a failure was sent.
+        has_failed: whether a failure was reported.
     """
 
     def __init__(self, pipe: BinaryIO) -> None:
@@ -126,7 +126,7 @@ class Outbox:
         self._thread.start()
 
     def send(self, report: Report) -> None:
-        """Queue a report without waiting; metrics are dropped while `_MOST_WAITING` reports wait."""
+        """Queue a report without waiting. Metrics are dropped while the queue holds `_MOST_WAITING` reports."""
         self.has_failed |= report.kind is ReportKind.FAILED
         line = json.dumps(plain(report.to_json()), allow_nan=False, separators=(",", ":")).encode() + b"\n"
         if report.kind is not ReportKind.METRICS or self._waiting.qsize() < _MOST_WAITING:
@@ -143,19 +143,19 @@ class Outbox:
                 self._pipe.write(line)
                 self._pipe.flush()
             except OSError:
-                return  # the parent stopped reading; the folder contains all reports
+                return  # the parent has stopped reading, but the folder contains all reports
 
 
 class PipeControl:
-    """Commands from the parent's pipe, from the folder, and from signals; a `subflow_agents.Control`."""
+    """A `subflow_agents.Control` that receives commands from the parent's pipe, the folder and signals."""
 
     def __init__(self, folder: Path, lines: Iterator[bytes], *, detached: bool = False) -> None:
-        """Start listening.
+        """Starts listening for commands.
 
         Args:
-            folder: folder of the training.
+            folder: folder of the training run.
             lines: lines of the parent's pipe.
-            detached: whether to continue after the end of the parent.
+            detached: whether to continue after the parent has ended.
         """
         self._commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._folder = folder
@@ -165,7 +165,7 @@ class PipeControl:
         threading.Thread(target=self._listen, args=(lines,), name="subflow-commands", daemon=True).start()
 
     def poll(self) -> Command:
-        """The next command, or `Command.NONE` without one."""
+        """The next command; `Command.NONE` if no command is waiting."""
         now = time.monotonic()
         if now >= self._next_check:
             self._next_check = now + _FILE_CHECK_S
@@ -181,7 +181,7 @@ class PipeControl:
 
     @contextlib.contextmanager
     def stopping_on_signals(self) -> Any:
-        """SIGTERM and SIGINT stop the training with a checkpoint; a second signal ends the process by default."""
+        """On SIGTERM or SIGINT, stop the training with a checkpoint; a second signal ends the process immediately."""
         before: Mapping[int, Any] = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
 
         def on_signal(number: int, _frame: FrameType | None) -> None:
@@ -207,5 +207,5 @@ class PipeControl:
         if text == DETACH:
             self._detached = True
             return
-        with contextlib.suppress(ValueError):  # unknown commands, e.g. of a newer parent
+        with contextlib.suppress(ValueError):  # ignores unknown commands, e.g. from a newer parent
             self._commands.put(Command(text))

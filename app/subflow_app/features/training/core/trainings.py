@@ -1,4 +1,4 @@
-"""The trainings of this and earlier sessions, for the Train page."""
+"""The training runs of this session and earlier sessions, for the Train page."""
 
 from __future__ import annotations
 
@@ -57,20 +57,20 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 _MOST_LISTED = 200
-# Maximum number of reports per poll: attaching to a long training yields tens of thousands, which must not block the
-# window.
+# Maximum number of reports per poll: attaching to a long training run yields tens of thousands of reports, which must
+# not block the window.
 _MOST_REPORTS = 2000
 _KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimension.FLAG, "choice": Dimension.CHOICE}
 
 
 class Trainings(TrainingService):
-    """The trainings of the Train page, with the actions on them.
+    """The training runs on the Train page, and the actions on them.
 
     `observe`, `choices`, `load_log` and `close` may take a while; the other methods are fast enough for the GUI thread.
 
     Args:
-        store: store for the trainings; None: only their folders.
-        limit: number of simultaneous trainings; None: from the number of cores.
+        store: store for the training runs; None: they are kept only in their folders.
+        limit: maximum number of simultaneous training runs; None: `default_limit`.
         trainer: module whose `run_training` trains.
 
     Raises:
@@ -118,7 +118,7 @@ class Trainings(TrainingService):
         return TrainingChoices(listed, tuple(recipes), scenario_names())
 
     def draws(self, scenario: DocumentText | str) -> bool:
-        """True if a scenario, given as document, name or path, is a distribution; False if it cannot be read."""
+        """True if a scenario, given as a document, name or path, is a distribution; False if it cannot be read."""
         if isinstance(scenario, DocumentText):
             return is_distribution(scenario.text)
         try:
@@ -127,23 +127,23 @@ class Trainings(TrainingService):
             return False
 
     def trainings(self) -> Sequence[Training]:
-        """All trainings, newest first; a training remains the same object while it is listed."""
+        """All training runs, newest first. Each one is represented by the same object as long as it is listed."""
         return self._trainings
 
     @property
     def is_busy(self) -> bool:
-        """True if a training is running or waiting."""
+        """True if a training run is active or waiting."""
         return any(not training.state.is_over for training in self._trainings)
 
     def poll(self) -> bool:
-        """Process new reports of the trainings; True if anything changed."""
+        """Process new reports of the training runs; returns True if anything changed."""
         changed = False
         for training in self._trainings:
             job = self._job(training)
             if job is None:
                 continue
             waiting = self._waiting.setdefault(training.id, deque())
-            # Read first: an ended training has sent all its reports.
+            # The state is read first: once training is over, all reports have been sent.
             state, message = job.state, job.message
             waiting.extend(job.take_reports())
             for _ in range(min(len(waiting), _MOST_REPORTS)):
@@ -154,7 +154,7 @@ class Trainings(TrainingService):
         return changed
 
     def load_log(self, training: Training) -> None:
-        """Read the metrics and evaluations of a training from an earlier session, unless they have been read.
+        """Read the metrics and evaluations of a training run from an earlier session, unless already read.
 
         Raises:
             StoreError: if the records cannot be read.
@@ -174,12 +174,12 @@ class Trainings(TrainingService):
     # --- actions ---
 
     def start(self, order: TrainingOrder, document: DocumentText) -> Training:
-        """Start a training, or queue it.
+        """Start a training run, or queue it.
 
         Raises:
-            AppError: if the training is impossible, e.g. because PyTorch or required paths of the scenario are missing.
+            AppError: if training is impossible, e.g. because PyTorch or required paths of the scenario are missing.
             SimError: if the scenario has problems.
-            StoreError: if the store cannot list the training.
+            StoreError: if the training run cannot be added to the store.
         """
         if self._needs_torch:
             check_torch()
@@ -188,7 +188,7 @@ class Trainings(TrainingService):
             config = prepare(request, trainings_directory())
         except AgentError as error:
             raise InputError(str(error)) from error
-        # Created only now, so that an impossible training leaves no folder.
+        # Created only now, so that no folder is left behind if training is impossible.
         config = replace(config, folder=str(new_training_directory(order.agent)))
         name = f"{order.agent} on {config.scenario_name}, seed {config.seed}"
         number = self.submit(config, name=name)
@@ -198,10 +198,10 @@ class Trainings(TrainingService):
         return training
 
     def tell(self, training: Training, command: Command) -> None:
-        """Pause, resume, write a checkpoint, evaluate the policy, or end with a checkpoint.
+        """Send a command to a training run.
 
         Raises:
-            TrainingError: if the training has ended.
+            TrainingError: if the training run has ended.
         """
         job = self._job(training)
         if job is None or job.state.is_over:
@@ -209,13 +209,13 @@ class Trainings(TrainingService):
         job.tell(command)
 
     def go_on(self, training: Training) -> bool:
-        """Resume from the last checkpoint of a training that ended early.
+        """Resume a training run that ended early from its last checkpoint.
 
         Returns:
-            True if the training starts over at its first step, because it has no checkpoint.
+            True if it starts over at the first step, because it has no checkpoint.
 
         Raises:
-            AppError: if the training has no folder.
+            AppError: if the training run has no folder.
         """
         if training.folder is None:
             raise TrainingError(f"{training.name} has no folder to continue in")
@@ -231,10 +231,10 @@ class Trainings(TrainingService):
         return starts_over
 
     def observe(self, training: Training) -> SeenPolicy:
-        """Run the newest policy for a moment and record its observations.
+        """Run the latest policy for up to one second, and record its observations.
 
         Raises:
-            AppError: if the training has no policy yet.
+            AppError: if the training run has no policy yet.
             SimError: if the policy file or the scenario cannot be used.
         """
         path = training.policy_path
@@ -244,7 +244,7 @@ class Trainings(TrainingService):
         return observe_policy(path, training.scenario_text, Path(folder) if folder else None)
 
     def promote(self, training: Training, name: str, note: str) -> Path:
-        """Copy the best policy into the user's library, where scenarios find it by name.
+        """Copy the best policy into the user's library, where scenarios can refer to it by name.
 
         Raises:
             AppError: if the name is invalid or taken, or if the file cannot be written.
@@ -260,19 +260,19 @@ class Trainings(TrainingService):
         return policy_names()
 
     def leave_running(self) -> None:
-        """Let the processes continue without the window; the next window lists the trainings again."""
+        """Let the processes continue without the window. The next window lists the training runs again."""
         self._is_left = True
         for served in self.served():
             if not served.job.state.is_over and served.job.state is not JobState.WAITING:
                 served.job.detach()
 
     def stop_all(self) -> None:
-        """Stop every training with a checkpoint."""
+        """Stop every training run with a checkpoint."""
         for served in self.served():
             served.job.stop()
 
     def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
-        """Close the service; trainings stop first, unless `leave_running` was called."""
+        """Close the service, after stopping all training runs unless `leave_running` was called."""
         if not self._is_left:
             self.stop_all()
         return super().close(keep=keep, timeout_s=timeout_s)
@@ -281,8 +281,8 @@ class Trainings(TrainingService):
 
     def _list_stored(self, store: Store) -> None:
         if not store.is_read_only:
-            # Trainings that continued after the last session have written reports to their folders, but not to the
-            # store.
+            # Training runs that continued after the last session have written reports to their folders, but not to
+            # the store.
             sync_all(store)
         for row in store.trainings.rows(limit=_MOST_LISTED):
             whole = store.trainings.get(row.id)
@@ -297,8 +297,8 @@ class Trainings(TrainingService):
             training.policy_version = row.steps
             self._trainings.append(training)
             if row.process_pid and training.folder is not None:
-                # The training continued without a window, or belongs to another program: its reports are read from its
-                # folder.
+                # The training run continued without a window, or belongs to another program. In both cases, its reports
+                # are read from its folder.
                 try:
                     self.go_on_in(training.folder)
                     self._loaded.add(training.id)
@@ -327,13 +327,13 @@ class Trainings(TrainingService):
         return None if served is None else served.job
 
     def _take(self, training: Training, report: Mapping[str, Any]) -> bool:
-        """Process one report; True if it changes the display."""
+        """Process one report; returns True if it affects the display."""
         kind, values = report.get("kind"), report.get("values") or {}
         if kind == ReportKind.METRICS:
             step = number(values.get("step"))
             if step <= training.log.latest("step"):
-                # A resumed training repeats the steps after its last checkpoint, so the old reports of these steps are
-                # invalid.
+                # A resumed training run repeats the steps after its last checkpoint, so the old reports of these steps
+                # are invalid.
                 training.log.forget_from("step", step)
                 training.comparisons[:] = [each for each in training.comparisons if each.step < step]
             training.log.add(values)
@@ -352,7 +352,7 @@ class Trainings(TrainingService):
 
 
 def is_distribution(text: str) -> bool:
-    """True if a scenario draws another scenario for every episode; False for text that is not TOML."""
+    """True if each episode draws a different scenario from this scenario; False if the text is not TOML."""
     try:
         return isinstance(tomllib.loads(text).get("training"), dict)
     except tomllib.TOMLDecodeError:
@@ -367,7 +367,7 @@ def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
         if order.scenario != _scenario_name(recipe.scenario):
             request = replace(request, scenario="", overrides=(), training=None, evaluation_scenario="")
     if order.scenario == DOCUMENT:
-        # With the contents of referenced files, because an unsaved scenario has no folder for relative paths.
+        # Includes the contents of referenced files, because an unsaved scenario has no folder for relative paths.
         text = source_of(Use.TRAIN, document.text, file=document.title, folder=document.folder).text
         request = replace(request, scenario="", scenario_text=text, scenario_name=document.title)
     elif not request.scenario:
@@ -404,7 +404,7 @@ def _recipe_choice(recipe: Any) -> RecipeChoice:
 
 
 def _scenario_name(path: Path) -> str:
-    """Name of a scenario file in the form: its short name if it is a shipped one, else its path."""
+    """Name of a scenario in the form: the short name of a shipped scenario, else the path of the file."""
     try:
         return path.stem if find_scenario(path.stem).resolve() == path.resolve() else str(path)
     except InputError:
@@ -436,7 +436,7 @@ def _budget(config: TrainingConfig) -> str:
 
 
 def _fraction(config: TrainingConfig, step: float, elapsed_s: float) -> float:
-    """Used share of the budget, possibly above 1; NaN without a budget."""
+    """Used share of the budget, possibly above 1; NaN if the budget is unlimited."""
     shares = []
     if config.steps is not None:
         shares.append(step / config.steps)
@@ -451,7 +451,7 @@ def _config(row: TrainingRow) -> TrainingConfig:
 
 def _state(row: TrainingRow) -> JobState:
     state = JobState(row.state)
-    # The program that had queued the training has ended.
+    # If a stored training run is still waiting, the program that queued it has ended.
     return JobState.INTERRUPTED if state is JobState.WAITING else state
 
 
@@ -460,7 +460,7 @@ def _estimate(figure: Mapping[str, Any]) -> Estimate:
 
 
 def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | None:
-    """Comparison from the report of an evaluation; None if the report lacks the goodput of the agent."""
+    """Convert an evaluation report to a comparison; None if the report lacks the goodput of the agent."""
     step = number(values.get("step"))
     controllers = [each for each in values.get("controllers") or [] if isinstance(each.get("goodput_bps"), Mapping)]
     own = next((each for each in controllers if not each.get("is_baseline")), None)
@@ -493,6 +493,6 @@ def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, tr
 
 
 def _elapsed_at(training: Training, step: float) -> float:
-    """Training time at a step, s, interpolated between reports; NaN before the first."""
+    """Training time at a step, s, interpolated between reports; NaN before the first report."""
     steps, elapsed_s = training.log.curve("elapsed_s", "step")
     return float(np.interp(step, steps, elapsed_s)) if len(steps) else math.nan

@@ -1,5 +1,5 @@
-"""The Train page: the form for new trainings, the list of trainings with their curves, and the picture of a policy.
+"""The Train page: the form for new training runs, the list of training runs, their curves, and a picture of a policy.
 
-Start reading at ``page``; ``curves`` and ``promote_dialog`` are its parts, and ``session`` joins it with the window.
-The page loads when it is shown for the first time, and the first curve loads pyqtgraph.
+Start reading at ``page``. Its parts are in ``curves`` and ``promote_dialog``; ``session`` connects it to the window.
+The page is loaded when it is first shown, and pyqtgraph when the first curve is drawn.
 """

@@ -1,4 +1,4 @@
-"""The panel of learning agents in the window, connected with plots and playhead."""
+"""Connects the panel of learning agents to the window, in particular to the plots and the playhead."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class AgentPorts(FeatureHolder, Protocol):
-    """Parts of the window that the panel of agents uses."""
+    """Parts of the window that the panel of learning agents uses."""
 
     bar: ActionBar
     notices: Notices
@@ -27,7 +27,7 @@ class AgentPorts(FeatureHolder, Protocol):
     runs: RunControl
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Switches a plot on or off."""
+        """Shows or hides a plot."""
 
 
 class AgentFeature(PanelFeature["AgentPanel"]):
@@ -42,7 +42,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         self.ports = ports
 
     def make(self) -> AgentPanel:
-        """Makes the panel, with the actions for stepping through decisions."""
+        """Creates the panel, with buttons for stepping through decisions."""
         from subflow_app.features.training.qt.agent_panel import AgentPanel
 
         ports = self.ports
@@ -54,7 +54,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         return content
 
     def connect_parts(self) -> None:
-        """Connects the panel with the runs in the plots, the current run, and the playhead."""
+        """Connects the panel to the plotted runs, the current run and the playhead."""
         ports = self.ports
         ports.plots.runs_changed.connect(self._on_runs_changed)
         ports.plots.time_clicked.connect(self.go_to_time)
@@ -63,7 +63,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         ports.features[PlayheadFeature].playhead.moved.connect(self.show_time)
 
     def possible(self) -> frozenset[str]:
-        """Names of the possible actions for stepping through decisions."""
+        """Names of those actions for stepping through decisions that are currently possible."""
         earlier = {"agent.first", "agent.previous"} if self.shown is not None and self.shown.can_go_back else set()
         later = {"agent.next", "agent.last"} if self.shown is not None and self.shown.can_go_on else set()
         return frozenset(earlier | later)
@@ -74,7 +74,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
             self.shown.go_to_time(time_s)
 
     def show_time(self, time_s: float) -> None:
-        """Shows the decision nearest to the time of the playhead."""
+        """Shows the decision nearest to a time of the playhead."""
         if self.shown is not None:
             self.shown.show_time(time_s)
 
@@ -84,8 +84,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
     def _on_runs_changed(self) -> None:
         runs = self.ports.plots.runs
-        # Runs with agents need the panel even if it is hidden, because actions, and clicks in plots, select decisions
-        # in the panel.
+        # Runs with agents need the panel even while it is hidden: actions and clicks in plots select decisions in it.
         if self.shown is not None or any(map(learning_subflows, runs)):
             self.content.show_runs(runs)
 
@@ -99,7 +98,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """The part of the Run menu for stepping through the decisions of a learning agent."""
+    """Entries of the Run menu for stepping through the decisions of a learning agent."""
     yield ActionSpec(
         "agent.first",
         "&First decision",

@@ -1,6 +1,6 @@
-"""The panel of learning agents, beside the plots: their decisions as a table, and the numbers of one decision.
+"""The panel of learning agents next to the plots: a table of decisions, and the numbers of the selected decision.
 
-The table has a row for each decision. The numbers show the observation, the action and the reward.
+The table has a row for each decision. The numbers are the observation, the action and the figures of the epoch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 
 
 def number_text(value: float, unit: str) -> str:
-    """Text of a number of a decision in a suitable unit; scaled numbers have no unit."""
+    """A number of a decision as text, in a unit that suits its size; scaled numbers have no unit."""
     return _FORMATS[unit](value) if unit in _FORMATS else fmt.number(value, 4)
 
 
@@ -78,7 +78,7 @@ DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (
 
 
 class DecisionList(TableModel[AgentDecision]):
-    """Table model of the decisions of one agent in order of time; each row is made when it becomes visible."""
+    """Table model of the decisions of one agent in order of time. Each row is created when it becomes visible."""
 
     VALUE = 3  # index of the value column
 
@@ -90,7 +90,7 @@ class DecisionList(TableModel[AgentDecision]):
         self.show_rows(LazyRows(replay.count, replay.at) if replay is not None else ())
 
     def grow(self, replay: AgentReplay) -> None:
-        """Adds the new decisions."""
+        """Updates the table with new decisions and rewards."""
         rows = LazyRows(replay.count, replay.at)
         if len(rows) > len(self.rows):
             self.add_rows(rows)
@@ -100,15 +100,15 @@ class DecisionList(TableModel[AgentDecision]):
             self.rows = rows  # the reward of the latest decision has become known
 
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
-        """The full text of an action, as tool tip."""
+        """The full text of an action, as its tooltip."""
         is_action = role == Qt.ItemDataRole.ToolTipRole and column == 2
         return row.action_text.replace("; ", "\n") if is_action else None
 
 
 class DecisionNumbers(TableModel[NumberRow | str]):
-    """Table model of one decision: a row per number, a column per observed subflow.
+    """Table model of one decision, with a row for each number and a column for each observed subflow.
 
-    The controlled subflows come first, in bold. A row that is a string is the title of the following numbers.
+    The controlled subflows come first, in bold. A row that is a string is the title of the rows that follow.
     """
 
     translates = False
@@ -139,7 +139,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
         if len(columns) != len(self.columns) or len(rows) != len(self.rows):
             self.show_rows(rows, columns)
             return True
-        # Without a model reset, scroll position and widths are kept while a person steps through decisions.
+        # A model reset would lose the scroll position and the column widths at each step through the decisions.
         self.rows, self.columns = rows, columns
         self.say_changed()
         self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
@@ -156,7 +156,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
         return super().headerData(section, orientation, role)
 
     def other_data(self, row: NumberRow | str, column: int, role: int) -> object | None:
-        """Help of a number as tool tip; titles are muted and bold."""
+        """The tooltip that explains a number, or the muted bold style of a title."""
         if isinstance(row, NumberRow):
             return row.help or None if role == Qt.ItemDataRole.ToolTipRole else None
         if role == Qt.ItemDataRole.ForegroundRole:
@@ -165,7 +165,7 @@ class DecisionNumbers(TableModel[NumberRow | str]):
 
 
 def _column(title: str, subflow: int | None, tip: str = "") -> Column[NumberRow | str]:
-    """A column for a subflow; None makes the column with the names of the numbers."""
+    """The column of a subflow; for None, the column with the names of the numbers."""
 
     def text(row: NumberRow | str) -> str:
         if subflow is None:
@@ -200,13 +200,13 @@ class AgentPanel(QWidget):
     failed = Signal(object)  # StoreError
 
     def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Starts without an agent; ``steps`` are actions that step through decisions."""
+        """Starts with an empty list of agents; ``steps`` are the actions that step through decisions."""
         super().__init__(parent)
         self.setObjectName("agent")
         self._runs: list[Traces] = []
         self._replays: list[tuple[int, AgentReplay]] = []  # index of the run in the plots, replay
         self._current = 0
-        self._waiting: list[tuple[int, Traces]] = []  # runs with agents that have not decided yet
+        self._waiting: list[tuple[int, Traces]] = []  # runs whose agents have not made a decision yet
         self._is_showing = False  # true while the panel itself selects a row
         self.agents = Choice("agent_choice", text=tr("Agent"), letters=8)
         self.agents.activated.connect(self._on_agent_chosen)
@@ -243,7 +243,7 @@ class AgentPanel(QWidget):
     # ---- used by the window ----
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
-        """Lists the agents of these runs."""
+        """Replaces the listed agents by those of the given runs."""
         self._runs = list(runs)
         self._replays, self._current = [], 0
         self._waiting = [(run, traces) for run, traces in enumerate(runs) if learning_subflows(traces)]
@@ -251,7 +251,7 @@ class AgentPanel(QWidget):
         self._show_agents()
 
     def refresh(self) -> None:
-        """Adds data that arrived since the last call; no effect while hidden."""
+        """Adds data that has arrived since the last call; no effect while the panel is hidden."""
         if not self.isVisible():
             return
         if self._take_waiting():
@@ -272,7 +272,7 @@ class AgentPanel(QWidget):
 
     @property
     def replay(self) -> AgentReplay | None:
-        """The current replay; None without an agent."""
+        """The replay of the current agent; None if no agent is listed."""
         return self._replays[self._current][1] if self._replays else None
 
     @property
@@ -306,7 +306,7 @@ class AgentPanel(QWidget):
             self._go_to(self.replay.position)
 
     def show_time(self, time_s: float) -> None:
-        """Shows the decision nearest to a time, without emitting `decision_chosen`; no effect while hidden."""
+        """Shows the decision nearest to a time without emitting `decision_chosen`; no effect while not visible."""
         if self.replay is not None and self.replay.count and self.isVisible():
             self.replay.go_to_time(time_s)
             self._show_decision()
@@ -319,7 +319,7 @@ class AgentPanel(QWidget):
     # ---- internals ----
 
     def _take_waiting(self) -> bool:
-        """Makes replays of runs whose agents have decided meanwhile; True if it made any."""
+        """Creates replays for waiting runs whose agents have since made a decision; returns True if it created any."""
         taken = []
         for run, traces in self._waiting:
             try:

@@ -1,6 +1,6 @@
-"""Curves of the selected trainings with their choices, and the policy of a training as a picture.
+"""The curves of the selected training runs, and a picture of the policy of one training run, with their choosers.
 
-The picture is redrawn while the policy learns. Both widgets load pyqtgraph late, with the first curve or picture.
+The picture is redrawn while the policy learns. Neither widget loads pyqtgraph before it draws something.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _X_TEXTS = {"step": translatable("Over decisions"), "elapsed_s": translatable("O
 
 
 class TrainingCurves(QWidget):
-    """Plots of all selected metrics that a selected training has reported."""
+    """Plots of those selected metrics that any of the selected training runs has reported."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -58,7 +58,7 @@ class TrainingCurves(QWidget):
 
     @property
     def specs(self) -> tuple[TrainingPlot, ...]:
-        """The plots: return and goodput always, others if reported by a selected training, unless switched off."""
+        """The plots that are switched on and have data in a selected training run; return and goodput need no data."""
         always = DEFAULT_TRAINING_PLOTS[:2]
         return tuple(
             spec
@@ -68,7 +68,7 @@ class TrainingCurves(QWidget):
         )
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
-        """Shows these trainings, each with the index of its colour."""
+        """Shows these training runs, each with the index of its colour."""
         self._shown = tuple(trainings)
         self._pages.setCurrentIndex(0)
         if not trainings:
@@ -79,7 +79,7 @@ class TrainingCurves(QWidget):
         self._pages.setCurrentIndex(1)
 
     def refresh(self) -> None:
-        """Draws reports that arrived since the last call; no effect while hidden."""
+        """Draws reports that have arrived since the last call; no effect while the widget is hidden."""
         if self.plots is not None and self._shown and self.isVisible():
             self.plots.set_specs(self.specs)
             self.plots.refresh()
@@ -150,12 +150,12 @@ _ABBREVIATIONS = ("rtt", "mptcp")
 
 
 class PolicyView(QWidget):
-    """Picture of a policy. A worker thread computes one picture at a time; only the latest waiting request is kept."""
+    """Picture of a policy. A worker thread computes one picture at a time, and only the latest request waits for it."""
 
     def __init__(
         self, workers: Workers, observe: Callable[[Training], SeenPolicy], parent: QWidget | None = None
     ) -> None:
-        """Starts empty; ``observe`` runs a policy for a moment."""
+        """Starts with an empty page; ``observe`` runs a policy briefly to collect observations."""
         super().__init__(parent)
         self.setObjectName("policy_view")
         self._observe = observe
@@ -181,7 +181,7 @@ class PolicyView(QWidget):
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
 
     def show_training(self, training: Training | None) -> None:
-        """Shows the policy of this training; None shows an empty page."""
+        """Shows the policy of this training run; None shows an empty page."""
         if training is not self._training:
             self._training = training
             self._seen = self._seen_key = self._asking = None
@@ -190,7 +190,7 @@ class PolicyView(QWidget):
         self.refresh()
 
     def refresh(self) -> None:
-        """Redraws the policy if a newer one was written; no effect while hidden."""
+        """Redraws the picture if a newer policy was written; no effect while the widget is hidden."""
         training = self._training
         if training is None or not self.isVisible() or training.policy_path is None:
             return
@@ -200,7 +200,7 @@ class PolicyView(QWidget):
     # ---- internals ----
 
     def _ask(self) -> None:
-        """Requests a picture; a request during another one runs afterwards."""
+        """Requests a picture. If a picture is being computed, the request waits until that is done."""
         training = self._training
         if training is None:
             return
@@ -208,7 +208,7 @@ class PolicyView(QWidget):
         wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
 
         def work(_is_given_up: Callable[[], bool]) -> tuple[tuple[str, int], _Made]:
-            # Checked in the worker, because an earlier request may have provided the observations meanwhile.
+            # Checked in the worker, because an earlier request may have provided the observations in the meantime.
             seen = self._seen if key == self._seen_key else None
             return key, _draw(seen or self._observe(training), wanted)
 
@@ -264,7 +264,7 @@ class PolicyView(QWidget):
             (self.output, outputs, made.output),
         ):
             if [chooser.itemText(number) for number in range(chooser.count())] == [text for text, _tip in entries]:
-                # Keeps a newer choice of the person, for which another request exists.
+                # The entries are unchanged, so the selection is kept: the person may have just changed it.
                 continue
             chooser.blockSignals(True)
             chooser.clear()
@@ -291,7 +291,7 @@ class PolicyView(QWidget):
 
 
 class _Made(NamedTuple):
-    """A picture with its policy and choices."""
+    """A picture with its policy, and the indexes of the chosen features and action."""
 
     seen: SeenPolicy
     x: int
@@ -301,7 +301,7 @@ class _Made(NamedTuple):
 
 
 def _draw(seen: SeenPolicy, wanted: tuple[str, str, str]) -> _Made:
-    """The picture of the features and the action with these names, or of the first ones."""
+    """Draw the features and the action with these names; for an unknown name, the first feature or action."""
     names = [_words(feature.name) for feature in seen.features]
     outputs = [_words(output.name) for output in seen.outputs]
     x = names.index(wanted[0]) if wanted[0] in names else 0

@@ -1,7 +1,7 @@
-"""The Train page: start form, table of trainings, their curves, and the picture of a policy.
+"""The Train page: the start form, a table of training runs, their curves, and a picture of a policy.
 
-The start form edits a draft: agent, scenario and duration of a new training. The table shows the progress and
-the results of each training, with the colour of its curves.
+The start form edits a draft with the agent, scenario and duration of a new training run. The table shows the progress
+and the results of each training run, and the colour of its curves.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ if TYPE_CHECKING:
 
 
 class StartForm(QWidget):
-    """Form for a draft of a training."""
+    """Form that edits the draft of a training run."""
 
     changed = Signal()  # a person typed or chose a value
-    file_wanted = Signal()  # request to ask for a scenario file
+    file_wanted = Signal()  # requests a dialog in which to choose a scenario file
 
     def __init__(self, draft: TrainingDraft, start: QAction, parent: QWidget | None = None) -> None:
         """Shows ``draft``; ``start`` is the action of the button."""
@@ -87,7 +87,7 @@ class StartForm(QWidget):
         self.show_draft()
 
     def set_document(self, title: str) -> None:
-        """Sets the title of the scenario in the window."""
+        """Sets the title of the scenario that is open in the window."""
         if title != self._document:
             self._document = title
             self.show_draft()
@@ -99,7 +99,7 @@ class StartForm(QWidget):
             self.show_draft()
 
     def set_scenario(self, path: str) -> None:
-        """Uses the chosen scenario file."""
+        """Selects a scenario file, given by its path."""
         self.draft.set_value("scenario", path)
         self.show_draft()
         self.changed.emit()
@@ -198,21 +198,21 @@ STATE_COLUMN = 1
 
 
 class TrainingTable(FollowedTable[Training]):
-    """Table model of trainings, newest first."""
+    """Table model of training runs, newest first."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, lambda training: training.id, parent, tip=_tip)
         self._hues: dict[str, int] = {}
 
     def hue(self, training_id: str) -> int:
-        """Index of the colour of a training, which is constant while the training is listed."""
+        """Index of the colour of a training run, which is constant while the training run is listed."""
         if training_id not in self._hues:
             taken = set(self._hues.values())
             self._hues[training_id] = next(hue for hue in range(len(taken) + 1) if hue not in taken)
         return self._hues[training_id]
 
     def update_rows(self, rows: Sequence[Training]) -> None:
-        """Assigns colours to new trainings, oldest first; listed trainings keep their colours."""
+        """Updates the rows, and assigns colours to new ones, oldest first. Listed training runs keep their colours."""
         listed = {training.id for training in rows}
         self._hues = {key: hue for key, hue in self._hues.items() if key in listed}
         for training in reversed(rows):
@@ -220,7 +220,7 @@ class TrainingTable(FollowedTable[Training]):
         super().update_rows(rows)
 
     def other_data(self, row: Training, column: int, role: int) -> QIcon | None:
-        """Colour swatch of the curves, and icon of the state."""
+        """The colour swatch of the curves next to the name, and the icon of the state."""
         if role != Qt.ItemDataRole.DecorationRole:
             return None
         if column == NAME_COLUMN:
@@ -278,12 +278,12 @@ _MOST_CURVES = 7  # number of hues
 
 
 class TrainPage(QWidget):
-    """Content of the panel, made when it is first shown. Polls the trainings ten times a second."""
+    """Content of the panel, created when it is first shown. Polls the training runs ten times per second."""
 
     selection_changed = Signal()
     failed = Signal(str)  # a request failed
     told = Signal(str)
-    ended = Signal(object)  # Training that has ended for any reason
+    ended = Signal(object)  # Training, after it has ended for any reason
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
@@ -293,11 +293,11 @@ class TrainPage(QWidget):
         actions: Mapping[str, QAction],
         parent: QWidget | None = None,
     ) -> None:
-        """Starts without trainings; `open` provides them.
+        """Starts with an empty list, which `open` fills.
 
         Args:
             workers: runs background jobs.
-            dialogs: asks the person questions.
+            dialogs: shows dialogs.
             actions: the actions "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote" by name.
             parent: Qt parent.
         """
@@ -331,11 +331,11 @@ class TrainPage(QWidget):
 
     @property
     def trainings(self) -> Sequence[Training]:
-        """All trainings, newest first."""
+        """All training runs, newest first."""
         return self.desk.trainings() if self.desk is not None else ()
 
     def open(self, desk: Trainings) -> None:
-        """Shows these trainings from now on."""
+        """Shows these training runs from now on, and closes the previous ones."""
         self.let_go()
         self.desk = desk
         self._states = {training.id: training.state for training in desk.trainings()}
@@ -344,32 +344,32 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def let_go(self) -> None:
-        """Closes the trainings; `may_close` has already decided about their processes."""
+        """Closes the training service; `may_close` has already determined whether its processes continue."""
         self._timer.stop()
         if self.desk is not None:
             self.desk.close()
             self.desk = None
 
     def selected(self) -> list[Training]:
-        """The selected trainings, from top to bottom."""
+        """The selected training runs, from top to bottom."""
         indexes = sorted(self.table.selectionModel().selectedRows(), key=lambda index: index.row())
         return [index.data(ROW_ROLE) for index in indexes]
 
     def select(self, training_ids: Sequence[str]) -> None:
-        """Selects these trainings if listed."""
+        """Selects those of these training runs that are listed."""
         select_rows(self.table, lambda index: index.data(ROW_ROLE).id in training_ids)
 
     def possible(self) -> frozenset[str]:
-        """The possible actions on the selected trainings."""
+        """The actions that are possible on the selected training runs."""
         return possible(self.selected())
 
     @property
     def toggle_word(self) -> str:
-        """Name of the toggle action for the selected trainings."""
+        """Menu text of the toggle action for the selected training runs."""
         return toggle_word(self.selected())
 
     def set_document(self, document: DocumentText) -> None:
-        """Sets the scenario in the window."""
+        """Sets the scenario that is open in the window."""
         self._document = document
         if self.form is not None:
             self.form.set_document(document.title)
@@ -377,7 +377,7 @@ class TrainPage(QWidget):
         self._offer_rivals()
 
     def load_choices(self) -> None:
-        """Reads the choices of the form in the background."""
+        """Reads the choices of the form in the background, unless the form exists already."""
         desk = self.desk
         if desk is None or self.form is not None:
             return
@@ -385,7 +385,7 @@ class TrainPage(QWidget):
         self._workers.start("list agents", desk.choices, succeeded=self._on_choices, failed=self._on_choices_failed)
 
     def start(self) -> None:
-        """Starts the training of the form, with text that is still being typed in its fields."""
+        """Starts the training run that the form describes, after committing text that is still being typed."""
         if self.form is None:
             return
         self.form.commit_pending()
@@ -397,7 +397,7 @@ class TrainPage(QWidget):
         self.select([training.id for training in started])
 
     def toggle(self) -> None:
-        """Pauses or resumes the selected trainings, or continues ended ones, according to `toggle_word`."""
+        """Pauses, resumes or continues the selected training runs, according to `toggle_word`."""
         if self.toggle_word != "&Continue":
             self.command("pause" if self.toggle_word == "&Pause" else "resume")
         elif self.desk is not None:
@@ -410,15 +410,15 @@ class TrainPage(QWidget):
                 )
 
     def command(self, word: str) -> None:
-        """Sends a `Command`, given by its value, to the selected trainings."""
+        """Sends a `Command`, given by its value, to the selected training runs."""
         desk = self.desk
         if desk is not None:
             self._each(lambda training: desk.tell(training, Command(word)))
 
     def promote(self) -> Path | None:
-        """Asks for a name, and copies the best policy of the selected training into the library.
+        """Asks for a name, and copies the best policy of the selected training run into the library.
 
-        Returns the new file; None if the person cancelled, or unless exactly one training is selected.
+        Returns the new file, or None if the person cancels or the selection is not exactly one training run.
         """
         desk, selected = self.desk, self.selected()
         if desk is None or len(selected) != 1:
@@ -431,12 +431,12 @@ class TrainPage(QWidget):
     # ---- updates ----
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Draws changes that came while the page was hidden."""
+        """Shows changes that happened while the page was hidden."""
         super().showEvent(event)
         self._on_changed()
 
     def _each(self, act: Callable[[Training], object]) -> None:
-        """Applies a function to each selected training, and reports failures."""
+        """Applies a function to each selected training run, and reports failures."""
         for training in self.selected():
             self._do(partial(act, training))
 
@@ -476,7 +476,7 @@ class TrainPage(QWidget):
         self.curves.refresh()
         self.policy.refresh()
         if self.possible() != self._possible:
-            # For example, the first policy file makes a race possible without a change of state.
+            # The possible actions can change while the state does not: for example, the first policy permits a race.
             self._possible = self.possible()
             self.selection_changed.emit()
 
@@ -493,7 +493,7 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def _offer_rivals(self) -> None:
-        """Offers the rivals of the selected training in the scenario of the window; keeps the chosen rival."""
+        """Lists the rivals that the selected training run can race against in the open scenario; keeps the choice."""
         selected = self.selected()
         if len(selected) != 1 or not self.isVisible():
             return
@@ -538,7 +538,7 @@ class TrainPage(QWidget):
         self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
 
     def _observe(self, training: Training) -> SeenPolicy:
-        """Runs the newest policy of a training; called in a worker thread."""
+        """Runs the latest policy of a training run; called in a worker thread."""
         desk = self.desk
         if desk is None:
             raise AppError(tr("the trainings are closed"))
@@ -575,7 +575,7 @@ class TrainPage(QWidget):
         race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)
-        # The names of the rivals depend on the selected training, so the width of the box follows its entries.
+        # The rivals depend on the selected training run, so the box adapts its width to their names.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)
@@ -587,7 +587,7 @@ class TrainPage(QWidget):
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
         button.setToolButtonStyle(style)
         if name == "toggle":
-            # The buttons next to it must not move, although "Pause" and "Continue" differ in length.
+            # The adjacent buttons must not move, although "Pause" and "Continue" differ in length.
             metrics = button.fontMetrics()
             words = (tr(word).replace("&", "") for word in TOGGLE_WORDS)
             button.setMinimumWidth(max(map(metrics.horizontalAdvance, words)) + 44)

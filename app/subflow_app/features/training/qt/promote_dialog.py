@@ -1,4 +1,4 @@
-"""Dialog for the name of a policy in the library, with a note."""
+"""Dialog that asks for the name of a policy in the library, and for a note."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Promotion(NamedTuple):
 
 
 class PromoteDialog(QDialog):
-    """Asks for name and note of one policy; reports an invalid name while it is typed."""
+    """Asks for the name and a note for one policy. Reports an invalid name while it is being typed."""
 
     def __init__(self, training: Training, taken: Collection[str], parent: QWidget | None = None) -> None:
-        """Asks about the policy of ``training``; ``taken`` are the existing names."""
+        """Asks for the name of the policy of ``training``; ``taken`` are the names of existing policies."""
         super().__init__(parent)
         self.setObjectName("promote_dialog")
         self.setWindowTitle(tr("Promote to library"))
@@ -63,7 +63,7 @@ class PromoteDialog(QDialog):
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
         self.problem = named(Label(self, wordWrap=True), "promote_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
-        # Reserves space, so that the dialog does not change its height during typing.
+        # Reserves space, so that the height of the dialog does not change during typing.
         self.problem.setMinimumHeight(self.fontMetrics().height())
         form = QFormLayout()
         form.addRow(tr("&Name:"), self.name)

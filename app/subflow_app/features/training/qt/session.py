@@ -1,4 +1,4 @@
-"""The trainings of one window, from start to promotion: connects page, trainings, scenario and runs."""
+"""The training runs of one window, from start to promotion. Connects the Train page, the scenario and the runs."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ TRAINING_MENU = (
     "-",
     "train.promote",
 )
-"""Actions on the selected trainings."""
+"""Menu of the actions on the selected training runs."""
 
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
 class TrainingPorts(StudyPorts, Protocol):
-    """Parts of the window that trainings use."""
+    """Parts of the window that the Train page uses."""
 
     documents: Documents
     session: RunSession
@@ -59,14 +59,14 @@ class TrainingPorts(StudyPorts, Protocol):
 
 
 class TrainingSession(PanelFeature["TrainPage"]):
-    """The trainings of one window, with the panel that shows them."""
+    """The training runs of one window, and the panel that shows them."""
 
     panel_name = "train"
     title = translatable("Training")
     panel_object = "train_page"
-    room = (420, 200)  # px; form and curves side by side need more than the minimum width of a panel on a small screen
+    room = (420, 200)  # px; the form next to the curves is wider than the minimum width of a panel on a small screen
 
-    ended = Signal(object)  # Training that has ended for any reason
+    ended = Signal(object)  # Training, after it has ended for any reason
 
     def __init__(self, ports: TrainingPorts) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self._database = ports.database
         self._notices = ports.notices
         self._is_wanted = False
-        self._is_left = False  # trainings may continue without the window
+        self._is_left = False  # the processes may continue without the window
         self._closes_when_ended = False
         ports.database.opened.connect(self._on_database_settled)
         ports.database.failed.connect(self._on_database_settled)
@@ -84,7 +84,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
     # ---- used by the window and its actions ----
 
     def make(self) -> TrainPage:
-        """Makes the page with its actions, and connects its signals."""
+        """Creates the page with its actions, and connects its signals."""
         from subflow_app.features.training.core.training_progress import TRAINING_ACTIONS
         from subflow_app.features.training.qt.page import TrainPage
 
@@ -99,7 +99,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         return page
 
     def fill(self) -> None:
-        """Builds the page and opens its trainings."""
+        """Creates the page, and opens the training runs of the database."""
         super().fill()
         self._is_wanted = True
         if not self._database.is_opening:
@@ -107,31 +107,31 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     @property
     def desk(self) -> Trainings | None:
-        """The trainings; None before they are opened."""
+        """The training service; None before it is opened."""
         return None if self.shown is None else self.shown.desk
 
     @property
     def is_busy(self) -> bool:
-        """True if any training is running or waiting."""
+        """True if any training run is active or waiting."""
         return self.desk is not None and self.desk.is_busy
 
     def possible(self) -> frozenset[str]:
-        """Names of the possible actions, with "train.wait" if a training is running or waiting."""
+        """Names of the possible actions, including "train.wait" if a training run is active or waiting."""
         if self.shown is None:
             return frozenset()
         found = {*self.shown.possible(), *(["start"] if self.shown.form is not None else ())}
         return frozenset(f"train.{what}" for what in (*found, *(["wait"] if self.is_busy else ())))
 
     def start(self) -> None:
-        """Starts the training of the form."""
+        """Starts the training run that the form describes."""
         self._notices.training_began()
-        # First commit pending text of the inspector, so that the text is part of the scenario.
+        # First commit text that is still being typed in the inspector, so that it becomes part of the scenario.
         self._documents.settling.emit()
         self._on_document_edited()
         self.content.start()
 
     def race(self) -> None:
-        """Runs the scenario in the window with the policy of the selected training, then with the chosen rival."""
+        """Runs the open scenario with the policy of the selected training run, and then with the chosen rival."""
         from subflow_app.features.training.core.evaluations import race_sources
 
         selected = self.content.selected()
@@ -146,14 +146,14 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ports.session.run_together(sources)
 
     def promote(self) -> None:
-        """Copies the best policy of the selected training into the library."""
+        """Copies the best policy of the selected training run into the library."""
         selected = self.content.selected()
         path = self.content.promote()
         if path is not None:
             self._notices.promoted(path.stem, selected[0].controller)
 
     def may_close(self) -> bool:
-        """Asks whether to stop running trainings or leave them running; False to keep the window open for now."""
+        """Asks whether to stop active training runs or leave them running; returns False to keep the window open."""
         desk = self.desk
         if desk is None or not desk.is_busy or self._is_left:
             return True
@@ -169,7 +169,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         return answer == "background"
 
     def close(self) -> None:
-        """Closes the trainings; `may_close` has already decided about their processes."""
+        """Closes the training service; `may_close` has already determined whether its processes continue."""
         if self.shown is not None:
             self.shown.let_go()
 
@@ -181,7 +181,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def _open(self) -> None:
         store = self._database.writable
-        # In the background, because it reads all reports since the last session.
+        # Done in the background, because all reports since the last session are read.
         self.ports.workers.start(
             "open trainings",
             lambda: self.ports.desk_maker(store),
@@ -191,7 +191,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def _on_opened(self, store: Store | None, desk: Trainings) -> None:
         if store is not (self._database.writable):
-            # Another database was opened meanwhile, and its trainings are being opened, too.
+            # A different database was opened in the meantime, and its training runs are also being opened.
             desk.close()
             return
         self.content.open(desk)
@@ -225,19 +225,19 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
-            # Not during the signal, because other slots have not handled the end yet.
+            # Deferred, because other slots of this signal have not handled the end yet.
             QTimer.singleShot(0, self, self.ports.close)
 
 
 def open_desk(store: Store | None) -> Trainings:
-    """Opens the trainings of a database; called in a worker thread, because it imports the training packages."""
+    """Opens the training runs of a database; called in a worker thread, because it imports the training packages."""
     from subflow_app.features.training.core.trainings import Trainings
 
     return Trainings(store)
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Actions of the Train menu."""
+    """Entries of the Train menu."""
     yield ActionSpec(
         "train.start",
         "&Start training",

@@ -1,4 +1,4 @@
-"""The curves of trainings: a small plot per metric, side by side, over decisions or training time."""
+"""The curves of training runs over decisions or training time, in a grid with one small plot per metric."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
-# Possible horizontal axes: metric -> (title of the axis, factor to its unit).
+# Possible horizontal axes: for each metric, the title of the axis and the factor to its unit.
 X_AXES: Mapping[str, tuple[str, float]] = {
     "step": (translatable("Decisions (thousands)"), 1e-3),
     "elapsed_s": (translatable("Training time (min)"), 1.0 / 60.0),
@@ -46,12 +46,15 @@ _RIGHT_MARGIN = 14
 _MARGIN = 4
 _SPACING = 4
 _DOT = 7
-# Maximum number of points per curve: several for each pixel column of the widest plot.
+# Maximum number of points per curve, enough for several in each pixel column of the widest plot.
 _MOST_POINTS = 4000
 
 
 class TrainingPlots(ScrolledPlots):
-    """Plots of the selected trainings, each in its colour, with bands for the first training's classic controllers."""
+    """Plots of the selected training runs in their colours.
+
+    Bands show the classic controllers from the latest evaluation of the first training run.
+    """
 
     def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
         """Starts with empty plots of ``specs``."""
@@ -95,14 +98,14 @@ class TrainingPlots(ScrolledPlots):
             self.refresh()
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
-        """Shows these trainings, each with the index of its colour."""
+        """Shows these training runs, each with the index of its colour."""
         self._shown = tuple(trainings)
         for plot in self.plots:
             plot.clear()
         self.fit()
 
     def refresh(self) -> None:
-        """Draws reports that arrived since the last call; cheap without new reports."""
+        """Draws reports that have arrived since the last call; cheap if no reports have arrived."""
         low, high = self.plots[0].view.viewRange()[0] if self._is_zoomed else (-math.inf, math.inf)
         for plot in self.plots:
             plot.feed(self._shown, self.x, low, high)
@@ -116,7 +119,7 @@ class TrainingPlots(ScrolledPlots):
         self.refresh()
 
     def legend_texts(self) -> list[str]:
-        """Texts of the legend: the trainings, then the classic controllers with their goodput."""
+        """Texts of the legend: the training runs, then the classic controllers with their goodput."""
         return [entry.text for entry in self._entries()]
 
     def _recolour(self, tokens: Tokens) -> None:
@@ -129,7 +132,7 @@ class TrainingPlots(ScrolledPlots):
     def resizeEvent(self, event: Any) -> None:
         """Lays out the plots and the legend for the new width."""
         super().resizeEvent(event)
-        # The base class calls this during construction, and during closing, after the layout is gone.
+        # The base class also calls this method during construction, and during closing when the layout is gone already.
         if self.closed or getattr(self, "_legend_key", None) is None:
             return
         if self._best_columns() != self._columns:
@@ -155,9 +158,9 @@ class TrainingPlots(ScrolledPlots):
         self.refresh()
 
     def _best_columns(self) -> int:
-        """Number of columns that makes plots of a readable shape as large as possible."""
+        """Number of columns for which plots of a readable shape are as large as possible."""
         count = max(1, len(self.plots))
-        # The visible height, because the height of a scrolled widget depends on the columns.
+        # The visible height is used, because the height of the scrolled widget itself depends on the columns.
         around = self.parentWidget()
         seen = float(around.height() if around is not None else self.height())
 
@@ -168,11 +171,11 @@ class TrainingPlots(ScrolledPlots):
         return max(range(1, min(count, _MOST_COLUMNS) + 1), key=size)
 
     def _place(self) -> None:
-        """Places legend and plots; only the lowest plot of each column has numbers along the bottom."""
+        """Places the legend and the plots. Only the lowest plot in each column has a labelled horizontal axis."""
         self.clear()
         self._legend, self._legend_key = None, None
         layout = self.ci.layout
-        # Columns would otherwise keep stretch factors of the previous layout.
+        # Otherwise, columns would keep the stretch factors of the previous layout.
         for column in range(layout.columnCount()):
             layout.setColumnStretchFactor(column, 0)
         columns = self._columns = self._best_columns()
@@ -186,9 +189,9 @@ class TrainingPlots(ScrolledPlots):
             plot.show_x_axis(number in lowest, keeps_room=row in self._axis_rows)
 
     def _share_height(self) -> None:
-        """Gives all curves the same height; otherwise the layout would keep sizes from its previous state.
+        """Sets the same height for all curves, because the layout would otherwise keep its previous row heights.
 
-        A row with numbers along the bottom receives the additional height for the numbers.
+        A row with a labelled horizontal axis is taller by the height of the labels.
         """
         if not self.plots:
             return
@@ -230,7 +233,10 @@ class TrainingPlots(ScrolledPlots):
 
 
 class MetricPlot:
-    """One plot: title with the newest value of a single training, curves, and for goodput the bands of the classics."""
+    """Plot of one metric with the curves of training runs, and for goodput also with bands for the classic controllers.
+
+    If a single training run is shown, the title contains its latest value.
+    """
 
     def __init__(self, spec: TrainingPlot, font: QFont) -> None:
         self.spec = spec
@@ -258,14 +264,14 @@ class MetricPlot:
             show_bottom_axis(self.item, title, self._font)
 
     def show_x_axis(self, is_shown: bool, *, keeps_room: bool) -> None:
-        """Shows numbers and title along the bottom, or only reserves their space."""
+        """Shows the labels and the title of the horizontal axis, or hides them and optionally reserves their space."""
         self._has_x_axis = is_shown
         show_bottom_axis(self.item, self._x_title if is_shown else "", self._font, keeps_room=keeps_room)
 
     def feed(
         self, shown: Sequence[tuple[Training, int]], x: str, low: float = -math.inf, high: float = math.inf
     ) -> None:
-        """Draws the current curves of these trainings between two positions of the axis."""
+        """Draws the curves of these training runs between two positions on the horizontal axis, if anything changed."""
         reports = tuple((training.id, training.log.revision, len(training.comparisons)) for training, _hue in shown)
         key = (x, low, high, reports)
         if key == self._drawn:
@@ -393,7 +399,7 @@ class MetricPlot:
             bound = f"{fmt.number(limit * self.spec.metric.scale)} {tr(self.spec.metric.unit)}"
             spans.append(Span(f"  {tr('above {value}!', value=bound)}", tokens.warning, bold=True))
         if len(self._latest) == 1 and math.isfinite(self._latest[0][1]):
-            # Only for one training: the title lacks space for several values, which the table shows.
+            # The title only has space for the value of one training run. The table shows the values of all.
             hue, value = self._latest[0]
             text = f"   {fmt.number(value * self.spec.metric.scale)}"
             spans.append(Span(text, _training_colour(hue, dark=tokens.is_dark)))
@@ -449,5 +455,5 @@ def _training_pen(hue: int, *, dark: bool, width: float = 1.0) -> QPen:
 
 
 def _classic_pen(number: int, *, dark: bool) -> QPen:
-    # Neutral colours with different dashes, because hues belong to trainings.
+    # Neutral colours with different dashes, because hues identify training runs.
     return make_pen(palette.hex_colour(palette.ColourKey(palette.TOTAL, 1), dark=dark), palette.dash(number + 1))

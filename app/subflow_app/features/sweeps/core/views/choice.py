@@ -1,6 +1,6 @@
-"""The chosen view of a sweep and its contents; missing and unavailable choices get suitable values.
+"""The chosen view of a sweep and its contents. Missing or impossible choices are replaced by suitable ones.
 
-Parameters with too many values for a picture, as in random sweeps, are divided into classes of equal width.
+If a parameter has too many values for a picture, as in random sweeps, they are divided into classes of equal width.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from subflow_app.features.sweeps.core.views.view import SweepView, ViewChoice
 from subflow_app.vocabulary.language import tr
 
 MOST_LEVELS = 24
-"""Maximum number of values of a parameter in a picture; more values are divided into classes."""
+"""Maximum number of values of a parameter in a picture. If it has more values, they are divided into classes."""
 
 _CLASSES = 8
 
 
 def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ...]]:
-    """The sweep with numeric parameters in classes if they have too many values.
+    """Divide the values of numeric parameters into classes if a parameter has too many values.
 
     Args:
         study: the sweep.
-        keys: keys of the parameters with a place in the picture; only these are divided into classes.
+        keys: keys of the parameters in the picture; other parameters are not divided into classes.
 
     Returns:
-        The sweep, and the keys of the classified parameters.
+        The sweep with classes as levels, and the keys of the parameters that were divided into classes.
     """
     changed = {
         parameter.key: _classes(parameter)
@@ -53,9 +53,13 @@ def in_classes(study: SweepStudy, *keys: str) -> tuple[SweepStudy, tuple[str, ..
 
 
 def _classes(parameter: Parameter) -> tuple[Parameter, list[int]]:
-    """The parameter with a level for each non-empty class, and the class of each original level."""
+    """Divide a parameter into classes.
+
+    Returns:
+        The parameter with a level for each class that is not empty, and for each original level the index of its class.
+    """
     numbers = np.array([level.number for level in parameter.levels])
-    # Values over two decades or more suggest a logarithmic distribution.
+    # If the values span two decades or more, their distribution is probably logarithmic.
     is_log = bool(numbers[0] > 0 and numbers[-1] >= 100 * numbers[0])
     scaled = np.log10(numbers) if is_log else numbers
     edges = np.linspace(scaled[0], scaled[-1], _CLASSES + 1)
@@ -87,10 +91,10 @@ class Shown:
     """A view with its contents.
 
     Attributes:
-        choice: complete choice.
-        study: the sweep, with classified parameters if they have too many values.
-        content: content of the view; None without results.
-        note: remark on the content, e.g. on parameters in classes; empty without a remark.
+        choice: the choice, completed with defaults.
+        study: the sweep, in which parameters with too many values are divided into classes.
+        content: content of the view; None if the sweep has no results.
+        note: remark about the content, e.g. about parameters in classes; may be empty.
     """
 
     choice: ViewChoice
@@ -106,9 +110,9 @@ def varying(study: SweepStudy) -> list[str]:
 
 
 def flow_in_question(study: SweepStudy) -> str:
-    """The only flow whose parameters vary, if the scenario has further flows; else empty.
+    """Name of the only flow whose parameters vary; empty if several flows vary or the scenario has no other flows.
 
-    The views then show figures of this flow by default, because the total over a saturated link hardly changes.
+    By default, the views show figures of this flow, because the total over a saturated link hardly changes.
     """
     varied = {key.split(".")[1] for key in varying(study) if key.startswith("flows.") and key.count(".") > 1}
     flows = {figure.owner for figure in study.figures if figure.key.startswith("flows.")}
@@ -116,13 +120,13 @@ def flow_in_question(study: SweepStudy) -> str:
 
 
 def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
-    """The choice completed with defaults, without parameters and figures that the sweep does not have."""
+    """Complete a choice with defaults, and replace parameters and figures that the sweep does not have."""
     keys, figures = varying(study), [figure.key for figure in study.figures]
     flow = flow_in_question(study)
     own, of_run = flow_figures(flow, figures) if flow else [], shown_figures(figures)
     rates = [key for key in own if not key.endswith(("rtt_s", "loss_ratio"))]
     usual = (*rates, *of_run) or tuple(figures[:4])
-    # If some points lack the completion time, e.g. because of an incomplete transfer, a rate is the default.
+    # If some runs lack the completion time, e.g. because a transfer is incomplete, a rate is the default.
     figure = (
         choice.figure if choice.figure in figures else next(filter(study.is_complete, usual), next(iter(usual), ""))
     )
@@ -135,7 +139,7 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
         series = default if default in keys else ""
     x = choice.x if choice.x in keys else ""
     if not x:
-        # Lines run along numbers, and the parameter that distinguishes lines is not an axis.
+        # A numeric parameter suits the horizontal axis, and the parameter that distinguishes the lines cannot be on it.
         free = [key for key in keys if key != series] or keys
         numbers = [key for key in free if study.parameter(key).is_numeric]
         x = next(iter([*numbers, *free]), "")
@@ -150,7 +154,7 @@ def settled(choice: ViewChoice, study: SweepStudy) -> ViewChoice:
 
 
 def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
-    """Varying parameters without a place in the picture; they are fixed or averaged over.
+    """Keys of varying parameters that are not in the picture, and therefore have to be fixed or averaged over.
 
     Parameters with more than `MOST_LEVELS` values are not included.
     """
@@ -162,7 +166,7 @@ def held_parameters(choice: ViewChoice, study: SweepStudy) -> list[str]:
 
 
 def show(choice: ViewChoice, study: SweepStudy) -> Shown:
-    """The view with its contents; for a worker thread, because large sweeps take a moment."""
+    """Compute the view with its contents. Call it in a worker thread, because large sweeps take time."""
     choice = settled(choice, study)
     if not study.figures or not study.parameters:
         return Shown(choice, study, None)

@@ -1,15 +1,17 @@
 """Views of a sweep: lines, boxes, scatter, map and table.
 
-Lines show a figure over a parameter with its 95 % intervals, a line for each value of another parameter. A parameter
-with names as values has points instead of lines. A map shows a figure over two parameters as cells.
+Lines show a figure and its 95 % intervals over a parameter, with a line for each value of a second parameter. If the
+values of the first parameter are names, points are drawn instead of lines. A map shows a figure over two parameters as
+cells.
 
-Boxes show the distribution of a figure by the values of a parameter.
+Boxes show the distribution of a figure for each value of a parameter.
 
 The scatter plot shows two figures, by default throughput against delay, with a mark and its 95 % intervals for each
-point of a sweep. As in the reports of Pantheon, a delay axis runs from right to left, so that the best corner is at the
-top right.
+point of a sweep. As in the reports of Pantheon, a delay axis runs from right to left, so that the best results are at
+the top right.
 
-The table has a row per point, with parameters and mean ± 95 % interval of the figures. Every run can be written as CSV.
+The table has a row for each point, with the parameters and the mean ± 95 % interval of the figures. The values of all
+runs can be written as CSV.
 """
 
 from __future__ import annotations
@@ -48,16 +50,16 @@ _LEAST_SHARE = 0.1
 def line_plot(
     study: SweepStudy, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
 ) -> Picture:
-    """Lines of a figure over a parameter; for parameters with names, unconnected points with their intervals.
+    """Draw a figure over a parameter as lines, or as separate points with intervals if its values are names.
 
-    The range of the figure's axis is at least a tenth of its largest value, and at least the mean width of the
+    The range of the figure's axis is at least a tenth of the largest value, and at least the mean width of the
     intervals.
 
     Args:
         study: the sweep.
         figure: key of the figure.
-        parameter: key of the parameter along the plot; names appear in the order of the parameter's levels.
-        series: key of the parameter that distinguishes lines; empty or the same key for one line.
+        parameter: key of the parameter on the horizontal axis; names appear in the order of the parameter's levels.
+        series: key of the parameter that distinguishes lines; empty or equal to `parameter` for a single line.
         fixed: levels of further parameters; all other parameters are averaged over.
 
     Raises:
@@ -114,7 +116,7 @@ def line_plot(
 
 
 def _least(lines: Sequence[PanelSeries]) -> float:
-    """Minimum range of a value axis: the larger of a tenth of the largest value and the mean width of the intervals."""
+    """Minimum range of a value axis: a tenth of the largest value, or the mean width of the intervals if larger."""
     halves = [half for half in chain.from_iterable(line.halves for line in lines) if math.isfinite(half)]
     largest = max((abs(y) for line in lines for y in line.means if math.isfinite(y)), default=0.0)
     return float(max(_LEAST_SHARE * largest, 2 * math.fsum(halves) / len(halves) if halves else 0.0))
@@ -132,13 +134,14 @@ LINES = SweepView(
 def box_plot(
     study: SweepStudy, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
 ) -> Picture:
-    """Boxes of a figure by a parameter.
+    """Draw the distribution of a figure as a box for each value of a parameter.
 
     Args:
         study: the sweep.
         figure: key of the figure.
-        parameter: key of the parameter along the plot.
-        series: key of the parameter that distinguishes adjacent boxes; empty or the same key for one box per value.
+        parameter: key of the parameter on the horizontal axis.
+        series: key of the parameter that distinguishes adjacent boxes; empty or equal to `parameter` for one box per
+            value.
         fixed: levels of further parameters; boxes combine all levels of all other parameters.
 
     Raises:
@@ -214,13 +217,13 @@ BOXES = SweepView(
 
 
 def scatter(study: SweepStudy, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
-    """Scatter plot of two figures.
+    """Draw a scatter plot of two figures.
 
     Args:
         study: the sweep.
-        x: key of the figure along the plot.
-        y: key of the figure up the plot.
-        series: key of the parameter that distinguishes marks; empty: no distinction.
+        x: key of the figure on the horizontal axis.
+        y: key of the figure on the vertical axis.
+        series: key of the parameter by which marks are distinguished; empty: all marks look the same.
         fixed: levels of parameters; points with other levels are omitted.
 
     Raises:
@@ -278,28 +281,28 @@ SCATTER = SweepView(
 
 
 def span_of(values: NDArray[np.float64]) -> tuple[float, float]:
-    """Smallest and largest finite value, widened if they are equal; 0 and 1 without finite values."""
+    """The smallest and the largest finite value, moved apart if they are equal; 0 and 1 if no value is finite."""
     known = values[np.isfinite(values)]
     if len(known) == 0:
         return 0.0, 1.0
     low, high = float(known.min()), float(known.max())
     margin = abs(low) * 0.05 or 0.5
-    # Rounding errors of sums of the same numbers are smaller than this.
+    # Smaller differences may be rounding errors in sums of the same numbers.
     are_apart = high - low > 1e-9 * max(abs(low), abs(high))
     return (low, high) if are_apart else (low - margin, high + margin)
 
 
 def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
-    """Heat map of a figure.
+    """Draw a heat map of a figure.
 
-    The colours range from the smallest to the largest mean, but at least over the mean width of the intervals: means
-    that hardly differ have similar colours.
+    The colours range from the smallest to the largest mean, but at least over the mean width of the intervals, so that
+    means that hardly differ have similar colours.
 
     Args:
         study: the sweep.
         figure: key of the figure.
-        x: key of the parameter along the map.
-        y: key of the parameter up the map; empty for one row.
+        x: key of the parameter on the horizontal axis.
+        y: key of the parameter on the vertical axis; empty for a single row.
         fixed: levels of further parameters; all other parameters are averaged over.
 
     Raises:
@@ -368,7 +371,7 @@ HEAT_MAP = SweepView(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TableContent:
-    """Rows of the table, and the figures in its columns."""
+    """The rows of the table, and the figures shown in its columns."""
 
     study: SweepStudy
     figures: tuple[StudyFigure, ...]
@@ -395,11 +398,11 @@ class StudyRow:
 
 
 def study_rows(study: SweepStudy, figures: Sequence[str]) -> list[StudyRow]:
-    """The rows, in the order of the sweep.
+    """The rows of the table, in the order of the points.
 
     Args:
         study: the sweep.
-        figures: keys of the columns.
+        figures: keys of the figures in the columns.
     """
     rows = []
     for number, point in enumerate(study.points):
@@ -412,7 +415,7 @@ def study_rows(study: SweepStudy, figures: Sequence[str]) -> list[StudyRow]:
 
 
 def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Column[StudyRow]]:
-    """Columns of parameters, figures in their units, and the number of runs; titles are translated."""
+    """Columns for the parameters, the figures and the number of runs; titles are translated."""
 
     def parameter(place: int) -> Column[StudyRow]:
         shown = study.parameters[place]
@@ -443,7 +446,7 @@ def study_columns(study: SweepStudy, figures: Sequence[StudyFigure]) -> list[Col
 
 
 def runs_csv(study: SweepStudy) -> str:
-    """A line for each run of a sweep: parameters in their original notation, and figures in SI units."""
+    """CSV with a line for each run of a sweep: parameters in their original notation, and figures in SI units."""
     keys = [figure.key for figure in study.figures]
     lines: list[list[object]] = []
     for point in study.points:

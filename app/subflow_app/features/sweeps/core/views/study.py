@@ -1,6 +1,6 @@
-"""The results of a sweep as its views need them: parameters with levels, figures with units, and runs of points.
+"""The results of a sweep in the form that its views need: parameters with levels, figures with units, and points.
 
-`study_of` converts the table of a sweep.
+`study_of` converts the table of a sweep to this form.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim.stats import Estimate
 
-# Units of parameters by their kind: the largest unit that avoids small fractions is shown.
+# Units of parameters, grouped by kind. Values are shown in the largest unit in which the largest value is at least 1.
 _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
     (("Gbit/s", 1e9), ("Mbit/s", 1e6), ("kbit/s", 1e3), ("bit/s", 1.0)),
     (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
@@ -44,10 +44,10 @@ class Parameter:
     """A varied key of a sweep.
 
     Attributes:
-        key: dotted key as in the scenario file: ``links.wifi.loss``.
+        key: dotted key as in the scenario file, e.g. ``links.wifi.loss``.
         levels: all values; numbers in ascending order, names in order of appearance.
         unit: unit of displayed numbers; empty for plain numbers and names.
-        scale: factor from SI values to that unit.
+        scale: factor from SI values to `unit`.
     """
 
     key: str
@@ -62,17 +62,17 @@ class Parameter:
 
     @property
     def title(self) -> str:
-        """Title of axes, with the unit."""
+        """Title of an axis, with the unit."""
         return f"{self.key} ({self.unit})" if self.unit else self.key
 
     def position(self, level: int) -> float:
-        """Position of a level on an axis: its number in the displayed unit, or its rank for names."""
+        """Position of a level on an axis: its number in the displayed unit, or its index if levels are names."""
         return self.levels[level].number * self.scale if self.is_numeric else float(level)
 
 
 @dataclass(frozen=True, slots=True)
 class StudyFigure(Measure):
-    """A figure of runs.
+    """A measure of runs, for the whole run or for one of its flows or links.
 
     Attributes:
         owner: the flow, or the direction of a link; empty for the whole run.
@@ -82,12 +82,12 @@ class StudyFigure(Measure):
 
     @property
     def name(self) -> str:
-        """Title in the language of the window, with the owner: ``"mptcp: Goodput"``."""
+        """Title in the language of the window, with the owner, e.g. ``"mptcp: Goodput"``."""
         return f"{self.owner}: {tr(self.title)}" if self.owner else tr(self.title)
 
     @property
     def axis_title(self) -> str:
-        """Title of axes in the language of the window, with the unit."""
+        """Title of an axis in the language of the window, with the unit."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
     def text(self, value: float | None, *, with_unit: bool = True) -> str:
@@ -104,8 +104,8 @@ class StudyFigure(Measure):
             return self.text(found.mean, with_unit=with_unit)
         half = found.ci95 * self.scale
         if half > 0:
-            # Two digits of the interval, because further digits of the mean are not significant. The number of decimals
-            # is limited even if all runs are almost equal.
+            # The interval is shown with two digits, because further digits of the mean would not be significant. The
+            # number of decimals is limited in case all runs are almost equal.
             mean = found.mean * self.scale
             most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
             decimals = min(max(0, 1 - _exponent(half)), most)
@@ -116,7 +116,7 @@ class StudyFigure(Measure):
         return f"{text} {self.unit}" if self.unit and with_unit else text
 
     def mean_text(self, found: Estimate) -> str:
-        """Name and mean, with an explanation of the interval after the ±."""
+        """Name and mean of the figure, with an interval that is marked as the 95 % interval."""
         value = self.interval_text(found)
         told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
         return f"{self.name}: {told}"
@@ -125,7 +125,7 @@ class StudyFigure(Measure):
 class StudyRun(NamedTuple):
     """One run of a point: its seed, its number in the store (None if not stored), and its figures in SI units.
 
-    Runs with the same signature are the same bit for bit; the signature is empty if unknown.
+    Runs with the same signature are identical, bit for bit. An unknown signature is empty.
     """
 
     seed: int
@@ -143,23 +143,23 @@ class StudyPoint:
 
     @property
     def signatures(self) -> list[str]:
-        """Signatures of the runs; a signature is empty if unknown."""
+        """Signatures of the runs; an unknown signature is empty."""
         return [run.signature for run in self.runs]
 
     @property
     def is_one_run(self) -> bool:
-        """True if all of several seeds gave the same run, bit for bit, so that an interval would be meaningless."""
+        """True if several seeds all resulted in the same run, bit for bit, so that an interval would be meaningless."""
         return is_one_run(self.signatures)
 
     @property
     def distinct_runs(self) -> int:
-        """Number of distinct runs: 1 if all seeds gave the same run."""
+        """Number of distinct runs, which is 1 if all seeds resulted in the same run."""
         return 1 if self.is_one_run else len(self.runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepStudy:
-    """A sweep with its results; points without a run may be missing.
+    """A sweep with its results. Points that have no runs may be missing.
 
     Attributes:
         name: name of the sweep.
@@ -180,11 +180,11 @@ class SweepStudy:
 
     @property
     def note(self) -> str:
-        """The notice on points at which all seeds gave the same run; empty if no point has such runs."""
+        """Notice about points at which all seeds resulted in the same run; empty if this is the case at no point."""
         return one_run_notice([point.signatures for point in self.points if point.runs])
 
     def parameter(self, key: str) -> Parameter:
-        """The parameter of this key.
+        """The parameter with this key.
 
         Raises:
             KeyError: if the sweep has no such parameter.
@@ -192,7 +192,7 @@ class SweepStudy:
         return self.parameters[self._ranks[key]]
 
     def figure(self, key: str) -> StudyFigure:
-        """The figure of this key.
+        """The figure with this key.
 
         Raises:
             KeyError: if no run has this figure.
@@ -207,7 +207,7 @@ class SweepStudy:
         return self.points[point].places[self._ranks[key]]
 
     def chosen(self, fixed: Mapping[str, int]) -> list[int]:
-        """Numbers of the points with the given levels of some parameters, and any levels of others."""
+        """Numbers of the points at which the parameters in `fixed` have the given levels."""
         return [
             number
             for number, point in enumerate(self.points)
@@ -215,7 +215,11 @@ class SweepStudy:
         ]
 
     def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
-        """Numbers of points by their levels of `keys` (0 for an empty key), restricted to the `fixed` levels."""
+        """Group the points that have the `fixed` levels by their levels of `keys`.
+
+        Returns:
+            Numbers of the points, by their level of each key; the level of an empty key is 0.
+        """
         held = {key: level for key, level in (fixed or {}).items() if key not in keys}
         found: dict[tuple[int, ...], list[int]] = {}
         for point in self.chosen(held):
@@ -223,11 +227,11 @@ class SweepStudy:
         return found
 
     def values(self, points: Iterable[int], figure: str) -> list[float]:
-        """A figure of all runs of these points, without runs that lack it."""
+        """Values of a figure in those runs of these points that have the figure."""
         return [value for _point, _run, value in self.single_runs(points, figure)]
 
     def single_runs(self, points: Iterable[int], figure: str) -> list[tuple[int, StudyRun, float]]:
-        """Point, run and figure of every run of these points, without runs that lack it."""
+        """The point, the run and the value of a figure, for those runs of these points that have the figure."""
         return [
             (point, run, run.figures[figure])
             for point in points
@@ -238,8 +242,8 @@ class SweepStudy:
     def mean(self, points: Sequence[int], figure: str) -> Estimate:
         """Mean of a figure over all runs of these points.
 
-        The interval describes repetitions with other seeds. Several points therefore have no interval, because their
-        runs differ systematically. If all seeds gave the same run, this run counts once and has no interval either.
+        An interval describes repetitions with different seeds. Several points have no interval, because their runs
+        differ systematically. If all seeds of a point resulted in the same run, it counts once and has no interval.
         """
         found = Estimate.of(self.values(points, figure))
         if len(points) == 1 and not self.points[points[0]].is_one_run:
@@ -252,7 +256,7 @@ class SweepStudy:
         return [run.run_id for point in points for run in self.points[point].runs if run.run_id is not None]
 
     def words(self, point: int, leave_out: Iterable[str] = ()) -> str:
-        """Text of a point, with only the last part of each key if that is unique: ``"controller lia, loss 1%"``."""
+        """Text of a point, e.g. ``"controller lia, loss 1%"``. Keys are shortened to their last part where unique."""
         left_out = set(leave_out)
         return ", ".join(
             f"{short_key(parameter.key, self)} {parameter.levels[place].text}"
@@ -261,17 +265,20 @@ class SweepStudy:
         )
 
     def default_series(self) -> str:
-        """Key of a controller, or else of a parameter of names, that distinguishes curves; empty without either."""
+        """Key of the parameter that distinguishes curves by default: a controller, or else any parameter with names.
+
+        Empty if all parameters are numeric.
+        """
         named = [parameter.key for parameter in self.parameters if not parameter.is_numeric]
         controllers = [key for key in named if key.endswith("controller")]
         return next(iter([*controllers, *named]), "")
 
     def is_complete(self, figure: str) -> bool:
-        """True if all runs with any figure have this figure."""
+        """True if this figure is in all runs that have figures."""
         return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
 
     def default_figure(self, *wanted: str) -> str:
-        """The first wanted figure that the sweep has, else its first figure; empty without figures."""
+        """The first of the wanted figures that the sweep has, else its first figure; empty if it has no figures."""
         known = [figure.key for figure in self.figures]
         return next((key for key in wanted if key in known), known[0] if known else "")
 
@@ -283,7 +290,7 @@ def short_key(key: str, study: SweepStudy) -> str:
 
 
 def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
-    """A parameter with these levels in this order, in a suitable unit."""
+    """Create a parameter with these levels in this order, in a suitable unit."""
     if all(math.isfinite(level.number) for level in levels):
         unit, scale = _shown_unit(levels)
         return Parameter(key, tuple(levels), unit, scale)
@@ -291,7 +298,7 @@ def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
 
 
 def make_figure(key: str) -> StudyFigure:
-    """The figure of this key, with its unit."""
+    """Create the figure with this key, including its unit."""
     return StudyFigure(**run_measure(key).attributes, owner=owner_of(key))
 
 
@@ -300,7 +307,7 @@ def _exponent(value: float) -> int:
 
 
 def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
-    """The largest unit of the same kind in which the largest value is at least 1, and the factor from SI."""
+    """The largest unit of the same kind in which the largest value is at least 1, and the factor from SI to it."""
     written = {_unit_of(level.text) for level in levels} - {""}
     greatest = max((abs(level.number) for level in levels), default=0.0)
     for units in _SHOWN_UNITS:
@@ -315,7 +322,7 @@ def _unit_of(text: str) -> str:
 
 
 def study_of(table: SweepTable) -> SweepStudy:
-    """The study of a table, run by run; seeds without a finished run are omitted."""
+    """Convert the table of a sweep to a study with single runs; seeds without a finished run are omitted."""
     steps = {key: table.steps(key) for key in table.keys}
     parameters = tuple(parameter_of_levels(key, [_level(value) for value in steps[key]]) for key in table.keys)
     points = []

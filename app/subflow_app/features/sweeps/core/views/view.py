@@ -1,7 +1,7 @@
-"""Descriptions of views of a sweep: their choices and their pictures, without a drawing library.
+"""Descriptions of the views of a sweep, with their choices and pictures, independent of the drawing library.
 
-A view declares its choices and computes its contents from them: a table, or a picture with its hits. All values are in
-the units of the axes.
+A view declares its choices and computes its contents from them: a table, or a picture with the places that have
+tooltips. All values are in the units of the axes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from subflow_app.vocabulary.picture import FloatArray, Hit, Panel, PanelSeries
 NOTHING: FloatArray = np.empty(0)
 
 PARAMETERS = ("x", "y", "series")
-"""Fields of `ViewChoice` for parameters with a place in the picture."""
+"""Fields of `ViewChoice` for parameters that are part of the picture."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +29,13 @@ class ViewChoice:
 
     Attributes:
         view: key of VIEWS.
-        figure: figure shown by colours, boxes and lines; in a scatter, the figure up the plot.
-        other: in a scatter, the figure along the plot.
-        figures: columns of the table.
-        x: parameter along the plot.
-        y: parameter up the map; empty for no parameter, None to choose it automatically.
+        figure: figure shown by colours, boxes and lines; in a scatter plot, the figure on the vertical axis.
+        other: in a scatter plot, the figure on the horizontal axis.
+        figures: figures in the columns of the table.
+        x: parameter on the horizontal axis.
+        y: parameter on the vertical axis of the map; empty for no parameter, None to choose it automatically.
         series: parameter that distinguishes lines, boxes and marks; empty and None as for `y`.
-        fixed: level of each fixed parameter; other parameters without a place are averaged over.
+        fixed: level of each fixed parameter; other parameters that are not in the picture are averaged over.
     """
 
     view: str = "table"
@@ -57,7 +57,7 @@ class SweepView:
         title: title of its tab, in English.
         words: description for people who cannot see the view, in English.
         fields: English labels of its choices, by field of :class:`ViewChoice`, in the order of the form.
-        content: computes the contents for a study and a settled choice: a `Picture`, or the content of a table.
+        content: computes the contents for a study and a complete choice: a `Picture`, or the content of a table.
         is_mean_of_held: whether the view averages over parameters that are neither in the picture nor fixed.
     """
 
@@ -69,12 +69,12 @@ class SweepView:
     is_mean_of_held: bool = True
 
     def places(self, choice: ViewChoice) -> list[str]:
-        """Keys of the parameters with a place in the picture."""
+        """Keys of the parameters that are part of the picture."""
         return [key for name in PARAMETERS if name in self.fields and (key := getattr(choice, name))]
 
     @property
     def holds(self) -> bool:
-        """True if parameters without a place can be fixed."""
+        """True if parameters that are not part of the picture can be fixed."""
         return any(name in self.fields for name in PARAMETERS)
 
 
@@ -84,7 +84,7 @@ def averaged_over(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, 
 
 
 def averaged_note(study: SweepStudy, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
-    """Note that means are over several values of other parameters; empty if each mean is over one point."""
+    """A note about the parameters that means average over; empty if each mean describes one point."""
     averaged = ", ".join(averaged_over(study, places, fixed))
     return tr("Averaged over {keys}, so no interval is shown.", keys=averaged) if averaged else ""
 
@@ -95,7 +95,7 @@ class Picture:
 
     Attributes:
         panel: panel to draw.
-        hits: places with tool tips.
+        hits: places with tooltips.
     """
 
     panel: Panel
@@ -103,7 +103,7 @@ class Picture:
 
     @property
     def note(self) -> str:
-        """Remark on the picture, e.g. on parameters that it averages over; empty without a remark."""
+        """Remark about the picture, e.g. about parameters that it averages over; may be empty."""
         return self.panel.note
 
 
@@ -113,17 +113,17 @@ def level_names(parameter: Parameter) -> tuple[str, ...]:
 
 
 def series_of(parameter: Parameter | None, level: int, means: FloatArray, **more: Any) -> PanelSeries:
-    """A series for a level of the distinguishing parameter; None for the only series."""
+    """The series for a level of the parameter that distinguishes series; if that is None, the only series."""
     name = "" if parameter is None else parameter.levels[level].text
     halves = more.pop("halves", NOTHING)
     return PanelSeries(name, ColourKey(level, 0), level, False, means, halves, **more)
 
 
 def hit_text(parts: Iterable[str], runs: int) -> str:
-    """Tool tip with a line for each non-empty part, and the number of runs."""
+    """Tooltip with a line for each part that is not empty, and a line with the number of runs."""
     return "\n".join([*filter(None, parts), trn("{count} run", "{count} runs", runs)])
 
 
 def level_text(parameter: Parameter | None, level: int) -> str:
-    """Text of a parameter with one of its values; empty without a parameter."""
+    """A parameter and one of its values as text; empty if the parameter is None."""
     return "" if parameter is None else f"{parameter.key}: {parameter.levels[level].text}"
