@@ -1,1 +1,1 @@
-"""Differences between groups of runs with their significance, and two runs on one time axis."""
+"""Comparison of groups of runs with tests of significance, and alignment of two runs on one time axis."""

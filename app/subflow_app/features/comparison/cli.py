@@ -144,7 +144,7 @@ def _way(by: str) -> By:
 
 
 def _runs(store: Store, texts: list[str]) -> list[RunRow]:
-    """The runs with these numbers and in these ranges, without duplicates, with their documents.
+    """The runs with these numbers or in these ranges, with their documents and without duplicates.
 
     Raises:
         InputError: if a text is neither a number nor a range, if no run is in a range, or if fewer than two runs

@@ -1,1 +1,1 @@
-"""Export of runs for other programs: tables, Parquet, figures, web pages, and bundles that another machine verifies."""
+"""Export of runs for other programs: tables, Parquet, figures, web pages, and bundles for verification elsewhere."""

@@ -1,6 +1,6 @@
-"""``subflow export`` and ``subflow verify``: data and figures of stored runs as files, and checks of bundles.
+"""``subflow export``, which writes data and figures of stored runs, and ``subflow verify``, which checks bundles.
 
-``subflow verify`` reports whether the run of a bundle gives the same result on this machine.
+``subflow verify`` simulates the run of a bundle again, and reports whether the result is the same on this machine.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def format_names() -> tuple[str, ...]:
 
 
 def figure_names() -> str:
-    """Names of all figures, by group, as sentences."""
+    """One line for each group of figures, which lists the names of the figures."""
     from subflow_app.features.plots.core import GROUPS, PLOTS
 
     names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
@@ -47,7 +47,7 @@ def figure_names() -> str:
 
 
 class ExportCommand(ListedCommand):
-    """`export`, whose help lists formats and figures."""
+    """The command `export`, whose help lists formats and figures."""
 
     lists: ClassVar = {"formats": lambda: ", ".join(format_names()), "figures": figure_names}
 
@@ -252,7 +252,7 @@ def figure_look(
 
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
-    """The plots in a comma-separated list of ids; an agent's number may follow the id, as in agent_observation:rtt.
+    """The plots in a comma-separated list of ids; the name of a number may follow an id, as in agent_observation:rtt.
 
     Raises:
         InputError: if a plot does not exist.

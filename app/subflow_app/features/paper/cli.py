@@ -1,4 +1,4 @@
-"""``subflow report``: writes stored runs as a document to hand in."""
+"""``subflow report``: writes a report on stored runs."""
 
 from __future__ import annotations
 

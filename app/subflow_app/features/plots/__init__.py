@@ -1,1 +1,1 @@
-"""The plots of a run: required columns, computation with numpy, axis with unit, and drawing."""
+"""The plots of a run: their definitions, and their drawing in the window."""

@@ -1,1 +1,1 @@
-"""Differences between groups of runs with their significance, and measured runs against simulated ones."""
+"""Comparison of groups of runs with tests of significance, and comparison of measured runs with simulated runs."""

@@ -1,7 +1,7 @@
 """Alignment of a measured trace with a simulated one: offset, clock rate, and the remaining errors.
 
 A measured trace rarely begins at the same time as the simulated one, and the two clocks differ. The offset maximises
-the correlation of the curves; the errors then measure their agreement.
+the correlation of the two curves. The remaining errors show how well the aligned curves agree.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ FIRST_DATA: Method = "first data"
 MANUAL: Method = "manual"
 METHODS: Mapping[str, Method] = {"correlation": CORRELATION, "first data": FIRST_DATA, "manual": MANUAL}
 
-_MOST_SERIES = 8  # largest number of series for the offset, the most informative measures first
-_LEAST_OVERLAP = 0.3  # minimum, as a share of the shorter curve: curves with less overlap may agree by chance
+_MOST_SERIES = 8  # largest number of series used to find the offset, the most informative measures first
+_LEAST_OVERLAP = 0.3  # minimum overlap as a share of the shorter curve; with less overlap, curves may agree by chance
 _WIDEST_SKEW = 0.02
 _SKEW_STEPS = 81
-_MOST_SAMPLES = 1 << 16  # largest number of samples per series for the offset; longer series are thinned out
+_MOST_SAMPLES = 1 << 16  # largest number of samples per series used to find the offset; longer series are thinned out
 _ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
 
 
@@ -111,7 +111,10 @@ class Matching:
 
 
 def match_series(reference: Traces, measured: Traces) -> Matching:
-    """Matches traces of equal scope, owner and name; if none match, by scope, name and order, without links."""
+    """Pairs traces with the same scope, owner and name.
+
+    If no traces match, pairs traces by scope, name and order, and leaves out traces of links.
+    """
     theirs = {(key.scope, key.owner, key.name): key for key in _keys(measured)}
     pairs = [
         SeriesPair(key, theirs[key.scope, key.owner, key.name])
@@ -139,7 +142,8 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
         with_skew: whether to estimate the clock rate too, within 2 %.
 
     Raises:
-        InputError: if no pair of traces exists, or none varies; for first data, if a run has no samples.
+        InputError: if no traces match, if no matching traces vary in both runs, or, for first data, if a run has no
+            samples.
     """
     matching = match_series(reference, measured)
     if not matching.pairs:
@@ -268,7 +272,7 @@ class AlignedTraces:
     """The traces of a run on the clock of another run, with the alignment in the title; otherwise unchanged."""
 
     def __init__(self, traces: Traces, alignment: Alignment) -> None:
-        """Maps the times of ``traces``."""
+        """Maps the times of ``traces`` as ``alignment`` defines."""
         self.traces = traces
         self.alignment = alignment
 
@@ -376,7 +380,7 @@ def _step_s(curves: Sequence[_Curve]) -> float:
 
 
 def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[float, float]:
-    """The offset with the highest correlation for a clock rate, and that correlation."""
+    """The offset with the highest correlation at a given clock rate, and the value of this correlation."""
     begin_s = min(float(curve.time_s[0]) for curve in curves)
     other_begin_s = min(float(curve.other_s[0]) for curve in curves) * rate
     span = max(float(curve.time_s[-1]) for curve in curves) - begin_s
@@ -410,7 +414,7 @@ def _offset_at(curves: Sequence[_Curve], step_s: float, rate: float) -> tuple[fl
 
 
 def _correlated(first: NDArray[np.float64], second: NDArray[np.float64], size: int) -> NDArray[np.float64]:
-    """Cross-correlation by FFT: element k is the sum of first[n + k] * second[n]; negative k are at the end."""
+    """Cross-correlation by FFT: element k is the sum of first[n + k] * second[n]; negative k are stored at the end."""
     product = np.fft.rfft(first, size) * np.conj(np.fft.rfft(second, size))
     result: NDArray[np.float64] = np.fft.irfft(product, size)
     return result
@@ -420,7 +424,7 @@ def _sampled(
     time_s: NDArray[np.float64], values: NDArray[np.float64], at_s: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Values interpolated linearly at other times; NaN next to samples that are NaN, and outside the sampled time."""
-    # A time that coincides with a sample keeps its value even if the neighbour is NaN.
+    # At a time that coincides with a sample, the result is the sample, even if a neighbouring sample is NaN.
     step_s = float(np.median(np.diff(time_s))) if len(time_s) > 1 else 1.0
     sampled: NDArray[np.float64] = np.interp(at_s, time_s, values, left=np.nan, right=np.nan)
     nearest = np.clip(np.searchsorted(time_s, at_s - 1e-6 * step_s), 0, len(time_s) - 1)
@@ -430,7 +434,7 @@ def _sampled(
 
 
 def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
-    """Correlation of the curves where both have values, for an offset and a clock rate; -1 with too little overlap."""
+    """Correlation of the curves where both have values, for an offset and a clock rate; -1 for too little overlap."""
     firsts, seconds = [], []
     for curve in curves:
         second = _sampled(rate * curve.other_s + offset_s, curve.others, curve.time_s)
@@ -451,7 +455,8 @@ def _refined(curves: Sequence[_Curve], offset_s: float, rate: float) -> tuple[fl
     step_s = _step_s(curves)
     rate_step = 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)
 
-    # Changing the rate about the middle time decouples it from the offset; both have the unit of their uncertainty.
+    # The rate is changed about the middle time, which decouples the rate from the offset. Each is scaled by its
+    # uncertainty.
     def loss(point: NDArray[np.float64]) -> float:
         tried = rate + float(point[1]) * rate_step
         return -_score(curves, offset_s + float(point[0]) * step_s + (rate - tried) * middle_s, tried)
@@ -469,7 +474,7 @@ def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s
 
 
 def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
-    """Time of the first positive sample of a rate, s; of the first sample if no trace is a rate."""
+    """Time of the first positive sample of any rate, s; if no trace is a rate, time of the first sample."""
     firsts = []
     for pair in matching.pairs:
         time_s, values = traces.read(pair[side])
@@ -480,7 +485,7 @@ def _first_data_s(traces: Traces, matching: Matching, side: int) -> float:
             firsts.append((pair[side].unit != "bit/s", float(time_s[busy[0]])))
     if not firsts:
         raise InputError(f'"{traces.title}" has no samples to align it by')
-    # A rate shows when data began; other traces show only when measuring began.
+    # A rate shows when data began to flow; other traces show only when the measurement began.
     of_rates = [at for is_other, at in firsts if not is_other]
     return min(of_rates or [at for _, at in firsts])
 

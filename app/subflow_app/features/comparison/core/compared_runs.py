@@ -1,4 +1,4 @@
-"""Queries of the comparison panel: groups of runs with their table, and aligned traces."""
+"""Queries for the comparison panel: groups of runs with their table, and aligned traces."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Choices:
     """Options of a comparison.
 
     Attributes:
-        by: common property of the runs of a group.
+        by: property that the runs of a group have in common.
         reference: index of the reference group.
         is_paired: whether to compare seed by seed if the groups have the same seeds.
         is_corrected: whether to correct p for the number of tests.

@@ -29,8 +29,7 @@ WAYS: Mapping[By, str] = {
 MEASURED_TAG = "measured"
 KERNEL_TAG = "kernel"
 _OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
-"""Tags of runs that were not simulated: these never count as repetitions of simulated runs, even of the same scenario.
-"""
+"""Tags of runs that were not simulated, and so never count as repetitions of simulated runs of the same scenario."""
 
 _MOST_TOLD = 2  # maximum number of parameters in a label
 
@@ -41,7 +40,7 @@ class ConditionGroup:
 
     Attributes:
         letter: name in tables: "A", "B", …
-        label: text that distinguishes it from the other groups.
+        label: text that distinguishes this group from the other groups.
         runs: runs with their documents, without bit-identical repetitions.
     """
 
@@ -68,13 +67,13 @@ def group_runs(
 ) -> Grouping:
     """Group runs for a comparison.
 
-    A run with the same signature as an earlier run of its group has identical figures. It adds no evidence and is left
-    out with a notice.
+    A run with the same signature as an earlier run of its group has identical figures. It adds no evidence, so it is
+    left out, and a notice mentions it.
 
     Args:
         runs: runs with their documents.
-        by: common property of the runs of a group; a run with several tags belongs to the group of each tag.
-        conditions: `Traces.condition` by number of run, where known; the others are computed from the scenarios.
+        by: property that the runs of a group have in common; a run with several tags belongs to the group of each tag.
+        conditions: `Traces.condition` by run number, where known; other conditions are computed from the scenarios.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:
@@ -143,7 +142,7 @@ _KEYS: Mapping[By, Callable[[RunRow], Sequence[str]]] = {
 
 
 def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
-    """Positions of the runs that repeat an earlier one bit for bit and add no evidence.
+    """Positions of the runs that repeat an earlier run bit for bit, and therefore add no evidence.
 
     Args:
         runs: rows of the runs; None for a run in progress, whose signature is unknown.
@@ -169,7 +168,7 @@ def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> 
 
 
 def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
-    """Properties that distinguish a group's first run: origin, scenario and controllers, then fork or parameters."""
+    """Properties that distinguish this run from the first runs of other groups, e.g. its scenario or parameters."""
     parts = [tag for tag in _OUTSIDE if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
@@ -184,7 +183,7 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 
 
 def _fork_told(run: RunRow) -> str:
-    """Label of a fork by its changes, because its scenario's events are hard to read; "Original" for other runs."""
+    """Label that describes the changes of a fork, because scenario events are hard to read; else "Original"."""
     if run.fork is None:
         return tr("Original")
     return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))

@@ -36,7 +36,7 @@ REASONS: Mapping[Reason, str] = {
     "no pairs": translatable("no seed in common: no test"),
     "one pair": translatable("one pair only: no test"),
 }
-"""Reasons for a missing p."""
+"""Explanations of a missing p-value, by reason."""
 
 
 _JAIN = "jain"
@@ -45,20 +45,20 @@ _OF_ALL_FLOWS = ("mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits")
 
 
 def has_shares(runs: Sequence[RunRow]) -> bool:
-    """True if any of the runs has several flows with congestion control: Jain's index of one flow is always 1.
+    """True if a run has several flows with congestion control; Jain's index of a single flow is always 1.
 
     Args:
         runs: runs with their documents.
     """
-    # Datagram flows have no subflows; an older summary may not list any.
+    # Datagram flows have no subflows; older summaries may list no subflows for any flow.
     shares = ([each for each in flows_of(run) if each.get("subflows", True)] for run in runs)
     return any(sum(finite(each.get("goodput_bps")) is not None for each in flows) > 1 for flows in shares)
 
 
 def main_keys(runs: Sequence[RunRow]) -> list[str]:
-    """The keys of the main figures of runs and flows, without those of subflows.
+    """The keys of the main figures of runs and flows, without figures of subflows.
 
-    For flows with a size, these are completion time and goodput while active; for others the goodput.
+    These include completion time and goodput while active for flows with a size, and goodput for other flows.
 
     Args:
         runs: runs with their documents.
@@ -108,7 +108,7 @@ class GroupTable:
         reference: index of the reference group.
         rows: one row for each figure.
         is_paired: whether runs were compared seed by seed.
-        is_corrected: whether p has Holm's correction over all rows and groups.
+        is_corrected: whether p-values are corrected by Holm's method over all rows and groups.
         notices: notices for the user, a sentence each.
     """
 
@@ -144,7 +144,7 @@ def compare_groups(
         grouping: groups of runs with their documents.
         reference: index of the reference group.
         figures: keys or patterns such as ``flows.*.goodput_bps``; empty for all.
-        has_all: whether to include all of these figures, or only the main ones if any exist.
+        has_all: whether to include all of these figures; otherwise only the main figures, if any exist.
         is_paired: whether to compare runs of the same seed, where groups have seeds in common.
         is_corrected: whether to correct p by Holm's method for the number of tests in the table.
 
@@ -193,7 +193,7 @@ def can_pair(groups: Sequence[ConditionGroup]) -> bool:
 
 
 def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
-    """Index of the group with this letter, label or run number, or with this part of a label.
+    """Index of the group that a letter, a label, the number of a run, or part of a label identifies.
 
     Raises:
         InputError: if no group or several groups match.
@@ -228,7 +228,7 @@ def significance_text(difference: Difference) -> str:
 
 
 def spread_text(row: FigureRow, place: int) -> str:
-    """Mean of a group and half its interval: ``4.123 ± 0.045``; ``–`` without values."""
+    """Mean of a group and half the width of its interval: ``4.123 ± 0.045``; ``–`` for a group without values."""
     estimate = row.estimates[place]
     if estimate.n == 0:
         return "–"
@@ -237,7 +237,7 @@ def spread_text(row: FigureRow, place: int) -> str:
 
 
 def difference_text(row: FigureRow, place: int, reference: int) -> str:
-    """Difference from the reference with sign and in %: ``+0.123 (+4.5 %)``; empty if unknown or the reference."""
+    """Difference from the reference, also in %: ``+0.123 (+4.5 %)``; empty if unknown, and for the reference itself."""
     value = row.differences[place].value
     if place == reference or math.isnan(value):
         return ""
@@ -295,7 +295,7 @@ def _agreeing(
 
 
 def _width_text(shown: RunColumn, value: float) -> str:
-    """Half an interval as text; three digits without fixed decimals, because the interval is only an estimate."""
+    """Half the width of an interval as text, with the fixed decimals of the figure, or else with three digits."""
     return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
 
 

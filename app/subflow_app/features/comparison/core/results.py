@@ -1,7 +1,7 @@
 """Summary of the shown runs as a small table with a sentence: differences between groups, or the result of a race.
 
-Two or more runs are compared by groups, with the first (the oldest) as reference; runs that differ only in their seeds
-form one group. The flows of one run are a race if their controllers differ.
+Two or more runs are compared in groups; runs that differ only in their seeds form one group. The reference is the first
+group, which contains the oldest run. The flows of a single run are a race if their controllers differ.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Racer:
     Attributes:
         name: display name.
         measured: rate measure of the race, from `rate_measure`.
-        rate_bps: value of that rate, bit/s; for several flows the mean.
+        rate_bps: value of `measured`, bit/s; for several flows the mean.
         mean_rtt_s: mean RTT, s; for several flows weighted by acknowledged packets; NaN if unknown.
         loss_ratio: share of the sent packets that were lost; NaN if unknown.
         completion_s: duration of the transfer, s; for several flows the mean; NaN if unknown.
@@ -65,7 +65,7 @@ class Racer:
 
 
 def results_of(runs: Sequence[Traces]) -> TextTable | None:
-    """Results of the shown runs, with a sentence as title; None while a run is in progress, or without results."""
+    """Results of the shown runs, with a sentence as title; None if results are missing, or a run is in progress."""
     rows = [run.row for run in runs]
     known = [row for row in rows if row is not None and row.summary]
     if len(known) < len(rows) or not known:
@@ -82,7 +82,7 @@ def results_of(runs: Sequence[Traces]) -> TextTable | None:
 
 
 def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | None = None) -> TextTable | None:
-    """Table of runs by groups: a line for each group, then the difference of each other group from the first.
+    """Table with one line for each group of runs, followed by the differences of the other groups from the first.
 
     None if the runs have no figure in common.
 
@@ -150,7 +150,7 @@ def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
 
 
 def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference | None = None) -> str:
-    """Sentence on the highest and lowest rate, with RTT and loss; only a significant difference has a winner.
+    """Sentence on the highest and lowest rate, with RTT and loss; names a winner only for a significant difference.
 
     Args:
         racers: two or more racers, the highest rate first.
@@ -192,7 +192,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
 
 
 def _had_line(first: Racer, last: Racer, runs: int) -> str:
-    """Sentence on the rates of runs that allow no test: other seeds may reverse the order, so it names no winner."""
+    """Sentence on rates that cannot be tested; it names no winner, because other seeds might reverse the order."""
     where = (
         tr("In this run")
         if runs == 1
@@ -236,10 +236,10 @@ def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> 
 
 
 def _figures(grouping: Grouping) -> list[str]:
-    """The measures to compare: those of the whole run and, with few flows, those of each flow.
+    """Keys of the measures to compare: measures of the whole run and, if the flows are few, measures of each flow.
 
-    Only measures of all runs count. A flow contributes the main measures of its kind, such as the completion time of a
-    flow with a size, and its loss ratio.
+    Measures that some runs lack are left out. A flow contributes its loss ratio and the main measures of its kind, such
+    as the completion time of a flow with a size.
     """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]
@@ -271,7 +271,7 @@ def _figures(grouping: Grouping) -> list[str]:
 
 
 def _titles(table: GroupTable) -> list[str]:
-    """Titles of the figures; those of flows include the flow if several flows appear."""
+    """Titles of the figures; titles for flows include the name of the flow if several flows appear."""
     owners = {row.column.key.rpartition(".")[0] for row in table.rows} - {""}
     titles = [(row.column.key, tr(row.column.title)) for row in table.rows]
     return [title.rpartition(": ")[2] if "." in key and len(owners) == 1 else title for key, title in titles]
@@ -304,7 +304,7 @@ def _difference_cell(row: FigureRow, place: int) -> str:
 
 
 def _difference_text(row: FigureRow, place: int) -> str:
-    """The difference from the reference; for percentages without the relative difference."""
+    """Text of the difference from the reference; for figures in %, without the relative difference."""
     text = difference_text(row, place, 0).replace("-", MINUS)
     return text.partition(" ")[0] if row.column.unit == "%" else text
 
@@ -315,7 +315,7 @@ def _end_text(shown: RunColumn, value: float) -> str:
 
 
 def _comparison_line(table: GroupTable) -> str:
-    """Sentence: for two groups a race or their differences, for more groups the first figure of each."""
+    """Sentence that describes the race or the differences of two groups, or lists the first figure of more groups."""
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:
@@ -333,7 +333,7 @@ def _comparison_line(table: GroupTable) -> str:
 
 
 def _sides(table: GroupTable) -> list[str]:
-    """Names of the groups in the sentence: Original and Fork as in the legend, otherwise their labels."""
+    """Names of the groups in the sentence: "Original" and "Fork" as in the legend, or else the labels of the groups."""
     if len(table.groups) == 2:
         first, second = (group.runs for group in table.groups)
         for forks, originals, words in (
@@ -347,7 +347,7 @@ def _sides(table: GroupTable) -> list[str]:
 
 
 def _raced_flows(table: GroupTable) -> list[str]:
-    """The flows whose controller differs in the second group; empty if the groups have different flows."""
+    """The flows whose controllers differ between the two groups; empty if the groups have different flows."""
     first, second = ({str(each["name"]): each.get("controller") for each in flows_of(group.runs[0])}
                      for group in table.groups)  # fmt: skip
     if first.keys() != second.keys():
@@ -356,7 +356,7 @@ def _raced_flows(table: GroupTable) -> list[str]:
 
 
 def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
-    """The race between the controllers of two groups, over the flows with a different controller."""
+    """Sentence on the race between the controllers of two groups, over the flows whose controllers differ."""
     measured = rate_measure(*(each for group in table.groups for run in group.runs for each in _of_names(run, names)))
     racers, rates = [], []
     for group in table.groups:

@@ -1,1 +1,1 @@
-"""Comparisons in the window: groups of runs with significance, aligned traces, measured files, and the kernel."""
+"""Comparisons in the window: groups of runs, aligned traces, imported measurements, and runs in the kernel."""

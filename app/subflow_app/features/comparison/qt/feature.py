@@ -1,4 +1,4 @@
-"""The panel of comparisons in the window: compares runs selected in the history, or shown in the plots."""
+"""The comparison panel of the window, which compares runs that are selected in the history or shown in the plots."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class CompareFeature(Feature):
     panel_name = "compare"
 
     def __init__(self, ports: ComparePorts) -> None:
-        """An empty panel; its content is created for the first comparison."""
+        """Starts with an empty panel; its content is created for the first comparison."""
         super().__init__()
         self.ports = ports
         self.panel: QWidget = QWidget()
@@ -84,7 +84,7 @@ class CompareFeature(Feature):
         self._runs: tuple[RunRow, ...] = ()
         self._is_shown_last = False  # True if runs were shown after the last selection in the history
         self._selected = frozenset[int]()
-        self._asked = Counter[str]()  # number of queries by kind, to drop outdated answers
+        self._asked = Counter[str]()  # number of queries by kind, used to drop outdated results
 
     # ---- called by actions ----
 
@@ -92,8 +92,8 @@ class CompareFeature(Feature):
         """Compares the runs of the visible sweep, or else the runs last shown in the plots or selected in the history.
 
         The oldest run is in group A. If only one run is selected, this run is compared with the shown runs of its
-        scenario, or else with the newest other run of that scenario. With fewer than two runs, the panel shows an
-        instruction.
+        scenario, or else with the latest other run of the same scenario. If fewer than two runs are found, the panel
+        shows an instruction.
         """
         ports = self.ports
         of_sweep = ports.features[SweepFeature].runs_at_hand()
@@ -112,9 +112,9 @@ class CompareFeature(Feature):
             ports.workspaces.go_to(self.panel_name)
 
     def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
-        """Numbers of the shown and selected runs of one scenario, preferably that of the selected run.
+        """Numbers of the shown and selected runs of one scenario, preferably the scenario of the selected run.
 
-        A single run is joined by the newest other run of its scenario.
+        If only one run is found, the latest other run of the same scenario is added.
         """
         rows = {row.id: row for row in self.ports.history.runs()}
         meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
@@ -169,7 +169,7 @@ class CompareFeature(Feature):
         if source is None:
             ports.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
             return
-        # Refuses scenarios without a counterpart in the kernel before asking for confirmation.
+        # Scenarios that the kernel cannot run are refused before the user has to confirm.
         plan_network(source.scenario, seed=source.scenario.seed)
         if not ports.dialogs.confirm(
             tr("Compare with the kernel"),
@@ -198,7 +198,7 @@ class CompareFeature(Feature):
         self.study.forget()
 
     def ask_import(self) -> None:
-        """Opens a file dialog for a measured file, then the import dialog."""
+        """Opens a file dialog for a file with a measurement, then the import dialog."""
         from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
 
         filters = tr(
@@ -209,7 +209,7 @@ class CompareFeature(Feature):
             self.import_file(path)
 
     def import_file(self, path: Path) -> None:
-        """Opens the import dialog for a measured file."""
+        """Opens the import dialog for a file with a measurement."""
         from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 
         store = self.ports.database.store
@@ -231,7 +231,7 @@ class CompareFeature(Feature):
         self._is_shown_last = True
 
     def _on_selected(self) -> None:
-        # The signal also follows each reload of the history, even if the selection is unchanged.
+        # The signal is also emitted after each reload of the history, even if the selection is unchanged.
         selected = frozenset(row.id for row in self.ports.history.selected())
         if selected != self._selected:
             self._selected, self._is_shown_last = selected, False

@@ -1,4 +1,4 @@
-"""Dialog that imports a measured file: shows the meaning of its columns, which can be changed before the import."""
+"""Dialog that imports a file with a measurement, after users have checked or changed the meaning of its columns."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class ColumnModel(TableModel[RawColumn]):
         return True
 
     def unit_of(self, column: RawColumn) -> str:
-        """The edited unit, else the unit in the file, else that of the trace."""
+        """The edited unit, else the unit in the file, else the unit of the trace that the column means."""
         known = self.units.get(column.title, column.unit)
         name = self.target_of(column).partition(":")[0]
         return known or (BY_NAME[name].unit if name in BY_NAME else "")

@@ -1,8 +1,8 @@
-"""The panel of comparisons: tables of groups of runs and of two aligned traces, and the progress of a kernel run.
+"""Content of the comparison panel: tables for groups of runs and for two aligned runs, and progress of a kernel run.
 
 The tables show the settings of the runs, the figures of their groups with the significance of differences, and the
-errors of two traces on one time axis. A line above the tables reports the progress of the kernel's run and has a button
-that stops it.
+errors of traces on a common time axis. A line above the tables reports the progress of a run in the kernel, and
+contains a button that stops the run.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class FigureModel(TableModel[FigureRow]):
         self.show_rows(table.rows, columns)
 
     def other_data(self, row: FigureRow, column: int, role: int) -> object | None:
-        """Significant differences in bold, tool tips, and the text for the filter."""
+        """Font, tool tip or filter text of a cell; significant differences are bold."""
         if role == FILTER_ROLE:
             return f"{heading(row.column)} {row.column.key}"
         if column == 0:
@@ -143,7 +143,7 @@ _FARTHEST_S = 1e6
 
 
 def _scenarios_text(table: GroupTable) -> str:
-    """Scenario shared by all groups, or that of each group."""
+    """Text with the scenario that all groups share, or with the scenarios of each group."""
     names = [dict.fromkeys(run.scenario_name for run in group.runs) for group in table.groups]
     if len({name for each in names for name in each}) == 1:
         return tr("Scenario: {name}", name=next(iter(names[0])))
@@ -152,7 +152,7 @@ def _scenarios_text(table: GroupTable) -> str:
 
 
 class ComparisonView(QWidget):
-    """Content of the panel once runs are compared, with a tab each for figures, settings and traces."""
+    """Content of the panel once runs have been compared, with one tab each for figures, settings and traces."""
 
     choices_changed = Signal(object)  # Choices
     align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
@@ -410,7 +410,7 @@ class ComparisonView(QWidget):
 
 
 def _fit_columns(table: QTableView) -> None:
-    """Fits all columns to their cells up to a limit."""
+    """Fits the width of each column to its cells, up to a limit."""
     table.resizeColumnsToContents()
     for number in range(table.model().columnCount()):
         table.setColumnWidth(number, min(table.columnWidth(number) + 12, _WIDEST))
@@ -421,7 +421,7 @@ def _combo(name: str, text: str, choices: Iterable[tuple[object, str]] = ()) -> 
 
 
 class KernelStrip(QWidget):
-    """Progress of the kernel's run; hidden unless it runs."""
+    """Progress of a run in the kernel; hidden at all other times."""
 
     def __init__(self, study: Study[KernelStudy], parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -3,7 +3,7 @@
 A bundle is a ZIP archive. ``manifest.json`` names the program, the run, and the SHA-256 of every other file:
 
     manifest.json            format, versions, seed, signature, hashes
-    README.txt               how to verify the bundle, and its use as an artefact
+    README.txt               how to verify the bundle, and how to use it as an artefact
     CITATION.cff             how to cite the program
     ro-crate-metadata.json   description of each file, as an RO-Crate
     scenario.toml            including all overrides, live changes and delivery traces
@@ -12,10 +12,10 @@ A bundle is a ZIP archive. ``manifest.json`` names the program, the run, and the
     traces/*.csv             all samples, marks, intervals, decisions, steps of agents
     figures/*.svg            throughput, cwnd, RTT and queue
 
-The same run gives the same bytes, because the archive stores no dates of files.
+The same run gives the same bytes, because the archive stores no file dates.
 
-`ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1): each file
-with its kind, size and SHA-256, the program, and the command that reproduces the bundle.
+`ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). It lists
+each file with its kind, size and SHA-256, the program, and the command that reproduces the bundle.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ class CrateFile:
 
     Attributes:
         name: path in the crate, with slashes.
-        content: content of the file; None omits its size and hash. This is for the manifest, which contains the hash of
-            the crate's description, so the description cannot contain the hash of the manifest.
+        content: content of the file; None omits its size and hash. The manifest needs None: it contains the hash of the
+            crate's description, so the description cannot contain the hash of the manifest.
         says: description in one line.
-        is_input: whether the results derive from the file.
+        is_input: whether the results are derived from the file.
     """
 
     name: str
@@ -146,7 +146,7 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
 
 
 def _links(files: Sequence[CrateFile]) -> Any:
-    """References to files; a single reference without a list, as the specification requires."""
+    """A list of references to files, or just the reference to a single file, as the specification requires."""
     links = [{"@id": file.name} for file in files]
     return links[0] if len(links) == 1 else links
 
@@ -178,13 +178,13 @@ _SAYS = {
     CITATION: "How to cite the program",
 }
 _FIGURES = ("throughput", "cwnd", "rtt", "queue")
-_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date in ZIP
+_NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP archive can contain
 
 
 def write_bundle(
     store: Store, run_id: int, path: Path, *, summary: Mapping[str, Any], has_figures: bool = True
 ) -> Path:
-    """Write the bundle of a stored run; the complete new file replaces an existing one.
+    """Write the bundle of a stored run; an existing file is replaced once the new file is complete.
 
     Args:
         store: database with the run.
@@ -250,9 +250,9 @@ def write_bundle(
 
 
 def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:
-    """The text with each policy file named by its content, and the contents of all policies by name.
+    """The text with policy files named after their content, and the contents of all policies by name.
 
-    Policies of the library keep their names; the policies in the bundle take precedence on other machines.
+    Policies of the library keep their names. On other machines, the policies in the bundle take precedence.
     """
     found: dict[str, PolicyFile] = {file.name: file for _flow, file in policies_of(scenario)}
     plain = {

@@ -1,9 +1,9 @@
 """Data of a run as files: CSV tables, summary, scenario and figures.
 
-Format of the tables: the first column is ``time_s``, and each other column is one trace with the heading
-``owner:column``, whose name includes the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that
-gives the same float32; cells of unknown values (NaN) are empty. Marks, monitor intervals, decisions and agent steps
-have one row each, which begins with time and owner.
+The first column of a table is ``time_s``, and each other column is one trace with the heading ``owner:column``. The
+name of the column includes the unit (``download/1:throughput_bps``). Values are SI, in the shortest form that parses to
+the same float32, and cells of unknown values (NaN) are empty. Each mark, monitor interval, decision and agent step is
+one row, which begins with time and owner.
 """
 
 from __future__ import annotations
@@ -102,12 +102,12 @@ def export_run(
 
 
 def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path) -> list[Path]:
-    """Write the scenario and the policies that Subflow does not ship, so that other computers can run it."""
+    """Write the scenario, and its policies unless shipped with Subflow, so that other computers can run it."""
     written = []
     try:
         scenario = read_stored(Use.EXPORT, text, summary, file="scenario.toml")
     except (InputError, ScenarioError):
-        scenario = None  # policies are missing or have changed; the text still names them
+        scenario = None  # a policy is missing or has changed; the text still contains its name
     names: dict[str, str] = {}
     for _flow, policy in policies_of(scenario) if scenario is not None else ():
         if policy.path is not None and policy.path.parent == shipped_policies():
@@ -118,10 +118,10 @@ def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path)
 
 
 def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:
-    """Check that an agent of the runs has each number that a plot shows.
+    """Check that every number that the plots show exists for at least one agent of the runs.
 
     Raises:
-        InputError: if a plot shows a number that no agent has, or no agent decided in the runs.
+        InputError: if a plot shows a number that no agent has, or if no agent made decisions in the runs.
         StoreError: if stored traces cannot be read.
     """
     for plot in figures:
@@ -174,11 +174,11 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
     Args:
         traces: the run.
         path: the file.
-        keys: traces to write, with common sample times like all traces of a run; None for all traces.
+        keys: traces to write, which share their sample times as all traces of a run do; None for all traces.
 
     Raises:
         ExportError: if the file cannot be written.
-        InputError: if no trace is selected or the run lacks one of them.
+        InputError: if no trace is selected, or the run lacks a selected trace.
     """
     chosen = list(traces.keys() if keys is None else keys)
     if not chosen:
@@ -191,9 +191,9 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
 
 
 def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
-    """Write the drawn data of a figure as CSV, in SI units: a column for each curve over time, including sums.
+    """Write the data that a figure shows as CSV, in SI units: one column for each curve over time, totals included.
 
-    Plots without a time axis have a row for each point instead, see `export_points`.
+    For plots without a time axis, the table has one row for each point instead, see `export_points`.
 
     Overlaid runs may have different sample times, so the table merges the times of all curves. A curve without a sample
     at a time has an empty cell.
@@ -212,9 +212,9 @@ def export_shown(
 ) -> list[Path]:
     """Write the data of plots of all kinds: one table for plots over time, and one for each other plot.
 
-    Tables of other plots are named after the file and the plot: ``run-rtt_cdf.csv`` beside ``run.csv``. Without plots
-    over time, the first other plot has the name of the file. For several runs, ``run-runs.csv`` lists the runs that the
-    tables number as run 1, run 2 …
+    Tables of other plots are named after the file and the plot: ``run-rtt_cdf.csv`` next to ``run.csv``. If no plot is
+    over time, the table of the first plot takes the name of the file. For several runs, ``run-runs.csv`` lists the runs
+    that the tables call run 1, run 2 …
 
     Raises:
         ExportError: if a file cannot be written.
@@ -235,7 +235,7 @@ def export_shown(
 
 
 def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
-    """Write the runs that other tables number as run 1, run 2 …: number in the history, name, controllers, seed.
+    """List the runs that other tables call run 1, run 2 …, with number in the history, name, controllers and seed.
 
     Unknown values, e.g. the number of a run that is not stored, are empty cells.
 
@@ -256,7 +256,7 @@ def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
 
 
 def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
-    """Write the curves of a plot without time axis as CSV, one row for each point: run, owner, x, y; SI units.
+    """Write the curves of a plot without a time axis as CSV, with a row for each point: run, owner, x, y; SI units.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -347,10 +347,10 @@ def export_intervals(table: EventTable, path: str | Path) -> Path:
 
 
 def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path) -> list[Path]:
-    """Write decisions as CSV, and their rules with formula, source and names of the numbers as JSON.
+    """Write decisions as CSV, and as JSON their rules, each with formula, source and the names of its numbers.
 
-    Numbers have the order of the names in their rule. Subflows are counted from 1; the subflows of a set are separated
-    by spaces.
+    The numbers of a decision follow the order of the names in its rule. Subflows are counted from 1, and the subflows
+    of a set are separated by spaces.
 
     Raises:
         ExportError: if a file cannot be written.
@@ -372,7 +372,7 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
 
     The table has one row for each subflow that an agent observed at a decision; the rows of one decision share its
     number. Each observation and action has a column with its name; the column is empty for agents without this number.
-    Values of earlier epochs have the columns ``see:rtt[1]``, ``see:rtt[2]`` and so on; discrete actions are numbers
+    Values of earlier epochs are in the columns ``see:rtt[1]``, ``see:rtt[2]`` and so on. Discrete actions are numbered
     from 0.
 
     Raises:
@@ -403,7 +403,7 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
 
 
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
-    """Save the data, summary and scenario of a run that the store could not keep, in a new folder.
+    """Save data, summary and scenario of a run in a new folder, because the store could not keep the run.
 
     Returns:
         The folder.
@@ -417,7 +417,7 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
         try:
             export_run(traces, directory, plan, summary=summary, scenario_text=scenario_text)
         except ExportError as error:
-            # A full disk may still accept the empty folder.
+            # On a full disk, the folder may have been created, but remains empty.
             shutil.rmtree(directory, ignore_errors=True)
             reasons.append(str(error))
         else:
@@ -486,7 +486,7 @@ def number_texts(column: NDArray[Any]) -> list[str]:
     """Each value in the shortest form that parses to the same number; an empty string for NaN."""
     if column.dtype.kind != "f":
         return [str(value) for value in column.tolist()]
-    # Formatting dominates the time, and most traces repeat few values (windows, losses, zero).
+    # Formatting takes most of the time, and most traces contain few distinct values (windows, losses, zero).
     distinct, where = np.unique(column, return_inverse=True)
     texts = np.array([_number_text(value) for value in distinct], dtype=object)
     return list(texts[where])

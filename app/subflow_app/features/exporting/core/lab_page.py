@@ -4,12 +4,12 @@ A student works through the page in a browser, without Subflow. The page writes 
 Submissions from pages are verified in the same way: each run is simulated from its text, and the signatures are
 compared.
 
-The page contains the expressions of checks as nested lists, the facts of scenarios that they use, and the scenarios
-with all possible changes.
+The page contains the expressions of checks as nested lists, the facts of scenarios that these expressions use, and the
+scenarios with all possible changes.
 
 Only the program can read scenarios, so this module computes each change in advance: as a patch of the document for the
-core, as a splice of the file's text, and as values for the checks. The page combines them, so its simulation matches
-its text.
+core, as a splice of the file's text, and as values for the checks. The page applies all three together, so that its
+simulation matches its text.
 
 The Markdown subset of labs becomes HTML: paragraphs, lists, formulas, emphasis, code and links.
 """
@@ -154,8 +154,8 @@ class LabScenarios:
 
     Attributes:
         documents: documents of the scenarios, the initial one first.
-        policies: contents of the trained policies, which the documents refer to by index.
-        beyond: reasons why pages cannot do a step, by id of the step.
+        policies: contents of the trained policies, to which the documents refer by index.
+        beyond: reason why pages cannot do a step, by id of the step.
     """
 
     documents: list[dict[str, Any]] = field(default_factory=list)
@@ -311,7 +311,7 @@ def _algorithm_keys(scenario: Scenario) -> Iterator[str]:
 
 
 def _algorithms(group: str, scenario: Scenario) -> Iterator[Changes]:
-    """The portable algorithms for the flow of a key; empty for keys of other settings."""
+    """Changes to each portable algorithm, for a key that sets the algorithm of a flow; empty for other keys."""
     part, _, rest = group.partition(".")
     name, _, key = rest.rpartition(".")
     if part != "flows" or name not in scenario.flows:
@@ -346,7 +346,7 @@ def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, A
 
 
 def label_of(changes: Changes) -> str:
-    """Label of changes in a menu: the first value, and further values below the same key."""
+    """Label of changes in a menu: the value of their common key, and values of the keys below it."""
     group = group_of(changes[0][0])
     parts = [value if key == group else f"{key.removeprefix(group + '.')} = {value}" for key, value in changes]
     return ", ".join(parts)
@@ -472,13 +472,13 @@ _SHOWS = ("plot", "field", "link")
 
 
 def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None = None) -> Path:
-    """Write the page of a lab; the complete new file replaces an existing one.
+    """Write the page of a lab; an existing file is replaced once the new file is complete.
 
     Args:
         lab: the lab with its solution.
         path: the file.
-        key: key of the course; empty without a course. With a key, the page contains the lab as `subflow labs publish`
-            writes it, and signs the file of answers for the course.
+        key: key of the course; empty if the lab belongs to no course. With a key, the page contains the lab as `subflow
+            labs publish` writes it, and signs the file of answers for the course.
         language: language of the buttons; None for the current language.
 
     Raises:
@@ -511,7 +511,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
 
     Args:
         lab: the lab with its solution.
-        key: key of the course; empty without a course.
+        key: key of the course; empty if the lab belongs to no course.
         language: language of the buttons.
     """
     shown = parse_lab(published_text(lab, key), lab.path) if key else lab
@@ -596,7 +596,7 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
         return told | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
     if not question.options:
         expression = Expression(question.answer, functions())
-        if list(expression.calls()):  # the answer depends on the student's own runs and is no secret
+        if list(expression.calls()):  # the answer depends on the student's own runs and is not secret
             mistakes = [[mistake.said, mistake.why] for mistake in question.mistakes]
             return told | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
         right = expression.value(lambda *_: 0.0)
@@ -608,8 +608,8 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
 def _sealed(question: Question, right: str | float, salt: str) -> dict[str, Any]:
     """The answers, sealed as in a published lab.
 
-    Hashes distinguish numeric answers only in steps of the tolerance, but the page must judge them as exactly as the
-    program. The feedback on a numeric answer therefore begins with the exact number.
+    Hashes distinguish numeric answers only in steps of the tolerance, but the page must judge answers as exactly as the
+    program does. The feedback on a numeric answer therefore begins with the exact number.
     """
 
     def told(said: str | float, *, is_right: bool, why: str) -> tuple[str | float, Told]:

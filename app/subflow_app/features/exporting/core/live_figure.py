@@ -1,4 +1,4 @@
-"""A figure of the guide from a run: a picture of its recorded curves, and the page that simulates it."""
+"""A figure of the guide: a picture of a run's recorded curves, and the page that simulates the run."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from subflow_store import open_store
 
 @dataclass(frozen=True, slots=True)
 class LiveFigure:
-    """A figure with picture and page.
+    """A figure, which consists of a picture and a page.
 
     Attributes:
-        file: file name of its page.
+        file: file name of the page.
         title: title of the scenario.
         picture: the recorded curves, as HTML.
         page: HTML of the page, without the shared parts if it loads them from an address.
@@ -33,7 +33,7 @@ class LiveFigure:
 
 
 def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str] = (), shared: str = "") -> LiveFigure:
-    """Simulate a scenario and make its figure.
+    """Simulate a scenario, and create a figure of the run.
 
     Args:
         scenario: name of a shipped scenario.
@@ -43,7 +43,7 @@ def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str]
 
     Raises:
         InputError: if the scenario does not exist.
-        ScenarioError: if the scenario is invalid with the changes.
+        ScenarioError: if the changes make the scenario invalid.
     """
     source = open_scenario(scenario, use=Use.PAGE, overrides=changes)
     with open_store(":memory:") as store:

@@ -41,9 +41,9 @@ class PageScenario:
         name: name of the run.
         text: text of the scenario file, including the changes that the reader made.
         scenario: the parsed scenario.
-        signature: signature of the run of this text; empty if the page lacks it.
+        signature: signature of the run that this text produced in the page; empty if the page lacks the signature.
         notices: warnings about policies that differ between the page and this computer.
-        policies: contents, by name, of the policies that the text needs from the page; `keep_policies` stores them.
+        policies: contents, by name, of the policies that only the page contains; `keep_policies` stores them.
     """
 
     name: str
@@ -61,8 +61,8 @@ class WebPage:
     Attributes:
         path: the file, as exported or as saved by the reader.
         runs: documents of the runs.
-        change: the changes made by the reader; None without changes.
-        policies: contents of the policies, which runs refer to by index.
+        change: the changes made by the reader; None for an unchanged page.
+        policies: contents of the policies, to which runs refer by index.
     """
 
     path: Path
@@ -89,7 +89,7 @@ class WebPage:
             raise InputError(f"{path}: run {number} does not exist; allowed: 1 to {len(self.runs)}")
         try:
             run, change = self.runs[number - 1], self.change
-            # The reader changes the chosen run, which is initially the first.
+            # Changes apply to the run that the reader has chosen, which is initially the first.
             if change is not None and change.get("run", 0) != number - 1:
                 change = None
             text = str(run["toml"]) if change is None else _with_change(run, change)
@@ -114,9 +114,9 @@ class WebPage:
             raise InputError(f"{path}: a damaged page: {error}") from error
 
     def _brought_policies(self, run: Mapping[str, Any]) -> tuple[dict[str, str], dict[str, bytes]]:
-        """Two mappings for policies that this computer lacks: page names to new names, and new names to contents.
+        """Mappings for policies that this computer lacks: from page names to new names, and from these to contents.
 
-        The new names derive from the contents, so they mean the same on each computer.
+        The new names are derived from the contents, so that they mean the same on every computer.
         """
         library = policy_library()
         names, brought = {}, {}
@@ -197,7 +197,7 @@ def _unpacked_policies(packed: Sequence[bytes]) -> tuple[bytes, ...]:
 
 
 def _read_with(policies: Mapping[str, bytes], text: str, path: Path) -> Scenario:
-    """The scenario of a page; its policies take precedence over those of this computer."""
+    """The scenario of a page; policies of the page take precedence over policies of this computer."""
     with tempfile.TemporaryDirectory(prefix="subflow-page-") as folder:
         for name, content in policies.items():
             Path(folder, f"{name}{SUFFIX}").write_bytes(content)
@@ -216,7 +216,7 @@ def _gunzipped(packed: bytes, most_bytes: int, what: str, limit_bytes: int = 0) 
 
 
 def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
-    """The text of a run's scenario with the reader's changes: values from the start, or events at a time."""
+    """The text of a run's scenario with the reader's changes, which apply from the start or become timed events."""
     text = str(run["toml"])
     if change["from"] is None:
         for edit in change["edits"]:

@@ -1,7 +1,7 @@
 """Web pages of experiments and sweeps: results, figures, and runs that the page simulates.
 
-The page of an experiment shows verdict and figure of each claim, and simulates its runs on opening. The page of a sweep
-shows its figures over a parameter, and simulates the run of a chosen point.
+The page of experiments shows the verdicts and the figure of each experiment, and simulates its runs when the reader
+opens it. The page of a sweep shows figures over a parameter, and simulates the run of a chosen point.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 PAGE_NAME = f"experiments{PAGE_SUFFIX}"
 TITLE = "Experiments of the papers, reproduced"
 MOST_BYTES = 1_500_000
-"""Maximum size that the runs of an experiment add to the page, packed: scenarios, recorded traces and policies."""
-# Number of runs overlaid when an experiment is opened; the page offers the others.
+"""Maximum number of packed bytes that the runs of an experiment add to the page, including traces and policies."""
+# Number of runs that are overlaid when an experiment is opened; the reader can add the others.
 _MOST_SHOWN = 2
 _PLAIN = " =:/,;()'!*+-.~$&@[]|"  # characters that need no escape in a quoted address
 _NO_RUNS = {
@@ -64,7 +64,7 @@ _NO_RUNS = {
 
 
 def write_gallery_page(exhibits: Mapping[Exhibit, Store | None], path: Path) -> Path:
-    """Write the page of experiments; the complete new file replaces an existing one.
+    """Write the page of experiments; an existing file is replaced once the new file is complete.
 
     Args:
         exhibits: the experiments, each with the store of its runs.
@@ -162,7 +162,7 @@ def _chapter(exhibit: Exhibit, why_not: str) -> dict[str, Any]:
 
 
 def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple[list[dict[str, Any]], str]:
-    """Documents of one run of each series, or the reason for their absence; adds policies of runs to ``policies``."""
+    """Documents of one run per series, and the reason if they are missing; adds policies of runs to ``policies``."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
         return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
@@ -185,7 +185,7 @@ def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple
 
 
 def _run_ids(results: Results) -> dict[str, int]:
-    """The first run of each series by name, beginning with the series that the paper proposes."""
+    """The first run of each series, by name of the series; series that the paper proposes come first."""
     from subflow_app.features.gallery.core.runs_kind import RunValues
 
     values, found = results.values, {}
@@ -201,10 +201,10 @@ def _run_ids(results: Results) -> dict[str, int]:
 
 
 def _figure(exhibit: Exhibit, render: Callable[[FigurePlan], bytes]) -> str:
-    """The figure as an image, with an id for the script of the page; empty without a figure."""
+    """The figure as an image, with an id for the script of the page; empty if the figure is missing."""
     if exhibit.figure is None or exhibit.results is None:
         return ""
-    # Text elements need a third of the size of outlines.
+    # Text elements take a third of the space that outlines take.
     style = replace(exhibit.figure.style, text_in_svg=True)
     drawn = render(replace(exhibit.figure, kind="svg", style=style)).decode()
     source = html.escape(f"data:image/svg+xml,{quote(drawn[drawn.index('<svg') :], safe=_PLAIN)}")
@@ -225,7 +225,7 @@ def _table_document(table: TextTable) -> dict[str, Any]:
 
 
 MOST_POINTS = 200
-"""Maximum number of points, which keeps the page at some hundred kilobytes and its menu readable."""
+"""Maximum number of points, which limits the page to a few hundred kilobytes and keeps its menu readable."""
 
 
 def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:

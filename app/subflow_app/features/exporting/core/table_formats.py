@@ -1,6 +1,6 @@
 """Further table formats for the samples of a run, besides the CSV tables of `exports`.
 
-A new format needs a writer and a row of `TABLE_FORMATS`. Command line, window and self-test then offer it.
+A new format needs a writer and a row in `TABLE_FORMATS`. The command line, the window and the self-test then offer it.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class TableFormat:
     Attributes:
         name: value of `--format`.
         text: label of the check box, in English.
-        write: writes the files from the run, the keys of its series (at least one), the existing folder, and facts of
-            the run (seed, signature and so on); returns the files. Raises `ExportError` if a file cannot be written and
-            `StoreError` if stored traces cannot be read.
+        write: writes and returns the files. The arguments are the run, the keys of its series (at least one), an
+            existing folder, and facts about the run (seed, signature and so on). Raises `ExportError` if a file cannot
+            be written, and `StoreError` if stored traces cannot be read.
     """
 
     name: str
@@ -48,7 +48,7 @@ def export_table(traces: Traces, directory: Path, name: str, described: Mapping[
         traces: the run.
         directory: the folder.
         name: name of the format in `TABLE_FORMATS`.
-        described: facts of the run for the metadata of Parquet files: seed, signature and so on.
+        described: facts about the run for the metadata of Parquet files: seed, signature and so on.
 
     Returns:
         The files written.

@@ -2,9 +2,9 @@
 
 Wide tables have one column for each trace, as in ``subflows.csv``, ``flows.csv`` and ``links.csv`` (see `exports`).
 Long tables have one row for each sample: ``time_s, scope, owner, quantity, unit, value``, as data frames and grammars
-of graphics expect. All values are SI. The name of a quantity ends in its unit, which is also in a column (long) or in
-the metadata of the file (wide Parquet: the key ``subflow`` is a JSON document with the units by column, title, seed,
-signature and so on).
+of graphics expect. All values are SI. The name of a quantity ends in its unit. In addition, long tables contain a
+column of units, and Parquet files contain metadata: the key ``subflow`` is a JSON document with title, seed, signature
+and so on, and in wide files also with the unit of each column.
 
 Flat tables are written as Apache Parquet: columns of floats and strings, in row groups, compressed with zstd. This
 module implements only the part of the format (https://parquet.apache.org/docs/file-format/) that tables of samples
@@ -108,7 +108,7 @@ def _write(out: bytearray, value: Value) -> None:
         count = len(value.values)
         if count < 15:
             out.append(count << 4 | value.element_kind)
-        else:  # the count does not fit beside the kind
+        else:  # the count does not fit into the byte of the kind
             out += bytes([0xF0 | value.element_kind]) + varint(count)
         for each in value.values:
             _write(out, each)

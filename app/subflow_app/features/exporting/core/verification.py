@@ -1,4 +1,4 @@
-"""Verification of bundles: their files are unchanged, and a simulation of the scenario gives the same run."""
+"""Verification of bundles: checks that the files are unchanged, and that the simulation gives the same run again."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _BROKEN = (
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
 
-# This file contains the names of policies, which a bundle replaces.
+# This file contains names of policies, which are different in a bundle.
 _NAMED_OTHERWISE = "agents.json"
 
 
@@ -105,7 +105,7 @@ class Verification:
 
     @property
     def outcome(self) -> Confirmation:
-        """Confirmation of the run by all checks except that of agents.json, whose policy names may differ."""
+        """Outcome of all checks, except the check of agents.json, which may contain different policy names."""
         verdicts = {check.verdict for check in self.checks if not check.what.endswith(_NAMED_OTHERWISE)}
         return confirmation(
             is_contradicted="different" in verdicts and self._is_of_this_version,
@@ -138,7 +138,7 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
 
     Args:
         path: the file.
-        on_start: receives the job of the new run, to follow or stop it.
+        on_start: called with the job of the new run, so that the caller can follow or stop the run.
 
     Raises:
         InputError: if the file is not a bundle, or a file in it was changed or is missing.
@@ -167,7 +167,7 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
 
 
 class _CannotBeMadeError(Exception):
-    """The run cannot be simulated here; the message gives the reason."""
+    """Raised if the run cannot be simulated here; the message is the reason."""
 
 
 def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verification:
@@ -257,9 +257,9 @@ def _opened(path: Path) -> Iterator[_Bundle]:
 
 
 def _checked_run(bundle: _Bundle) -> dict[str, Any]:
-    """The run in the manifest, after a check of the files.
+    """Check the files of a bundle, and return the run in its manifest.
 
-    Besides manifest and README, the archive must contain exactly the files of the manifest, all unchanged.
+    Besides manifest and README, the archive must contain exactly the files that the manifest lists, all unchanged.
     """
     path = bundle.path
     if MANIFEST not in bundle.names:
@@ -317,7 +317,7 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     """The scenario with the policies of the bundle, which replace policies of the same name on this machine."""
     policies.mkdir()
     for name in bundle.names:
-        # Accept only plain names: an archive must not determine the paths of files.
+        # Only plain names are accepted, because an archive must not determine the paths of files.
         if name.startswith(POLICIES) and is_policy_name(Path(name).stem) and name.endswith(POLICY_SUFFIX):
             (policies / Path(name).name).write_bytes(bundle.read(name, MAX_POLICY_BYTES))
     try:

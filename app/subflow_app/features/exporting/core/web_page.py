@@ -104,7 +104,7 @@ SCRIPTS = (
 
 @dataclass(frozen=True, slots=True)
 class PageKind:
-    """The parts of a kind of page, as files of ``assets/web/page``.
+    """The files in ``assets/web/page`` that make up a kind of page.
 
     Attributes:
         frame: HTML file of the page, with names in braces as placeholders.
@@ -126,7 +126,7 @@ _PARTS_OF_MEASURES = (
     *("title", "symbol", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
     *("combine", "default_for", "source"),
 )
-_BESIDE = " 'self' file:"  # a page opened as a file can allow scripts of its folder only by these sources
+_BESIDE = " 'self' file:"  # only these sources let a page opened as a file load scripts of its folder
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
 """Keys of a link that a page can change."""
 # Pictures for browsers that cannot run the simulator.
@@ -151,7 +151,7 @@ def check_offered() -> None:
 
 
 def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
-    """Write the page of stored runs, overlaid; the complete new file replaces an existing one.
+    """Write a page that overlays stored runs; an existing file is replaced once the new file is complete.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -224,7 +224,7 @@ def told_words(language: str | None) -> dict[str, Any]:
     """The display texts that a page uses: causes, numbers of decisions, measures and kinds of events.
 
     Args:
-        language: language of the page, for which an English page omits the German texts; None if the reader chooses.
+        language: language of the page; None if the reader chooses the language. English pages omit the German texts.
 
     Returns:
         A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: entries of
@@ -331,7 +331,7 @@ def page_of(
         **{name: dense_text(content) for name, content in contents.items()},
         **{f"{name}_size": str(len(content)) for name, content in contents.items()},
     }
-    # In one pass, because the inserted texts may contain braces.
+    # Placeholders are replaced in a single pass, because the inserted texts may contain braces.
     pieces = (folder / kind.frame).read_text(encoding="utf-8").split("{")
     text = [pieces[0]]
     for piece in pieces[1:]:
@@ -391,7 +391,7 @@ def explorable_element(explorable: Explorable, language: str = ENGLISH, points: 
     return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
 
 
-# Matches only after code and without quotes, because slashes after a quote may belong to a string.
+# Matches only comments after code and without quotes, because slashes after a quote may belong to a string.
 _COMMENT = re.compile(r"(?<=[;{},)\]]) +// [^\"'`]*\Z")
 
 
@@ -420,7 +420,7 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
     if origin.seed != origin.scenario.seed:
         text = set_value(text, ("seed",), origin.seed)
     document = run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies)
-    if contents:  # policies by the names in the text
+    if contents:  # indices of policies, by the names in the text
         document["policies"] = {name: policies.index(content) for name, content in contents.items()}
     return {
         **document,
@@ -488,7 +488,7 @@ def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
 
 
 def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Document of a link: ``edit`` marks changeable keys, ``follows`` the keys with one value for both directions."""
+    """Document of a link: ``edit`` marks changeable keys, ``follows`` marks keys whose value applies both ways."""
     plain, follows = {}, {}
     side = link.forward
     is_radio = side.access is not None or side.grants is not None or side.handover is not None

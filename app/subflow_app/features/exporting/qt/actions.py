@@ -1,4 +1,4 @@
-"""Actions that export figures, data, runs and topologies, and actions that import such files."""
+"""Actions that export figures, data, runs and topologies, and actions that import or verify files."""
 
 from __future__ import annotations
 

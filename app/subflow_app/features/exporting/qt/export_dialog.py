@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 class FigureSource(QObject):
-    """Figures of the content that a stack of plots shows at the time of construction."""
+    """Figures of a stack of plots, with the content that the stack shows when this object is created."""
 
     def __init__(self, shown: PlotStack, workers: Workers, process: FigureProcess, parent: QObject) -> None:
         """Draw figures in ``process``, called by tasks of ``workers``."""
@@ -106,7 +106,7 @@ def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | No
     if plot.spec.kind != TIME or plot.view.is_fitting_values:
         return None
     low, high = plot.view.viewRange()[1]
-    # Logarithmic axes of pyqtgraph have ranges of exponents.
+    # On logarithmic axes, pyqtgraph gives ranges as exponents.
     return (10.0**low, 10.0**high) if is_log else (float(low), float(high))
 
 
@@ -117,7 +117,7 @@ _MARGIN = 12
 
 
 class FigurePreview(QFrame):
-    """A picture of the figure; below, its description or the reason why the picture is missing."""
+    """A picture of the figure, above its description or the reason why the picture is missing."""
 
     def __init__(self, source: FigureSource, parent: QWidget | None = None) -> None:
         """Show figures of ``source``."""
@@ -131,7 +131,7 @@ class FigurePreview(QFrame):
         self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setMinimumSize(QSize(320, 260))
-        # The available space determines the size of the picture, not the reverse.
+        # The available space determines the size of the picture, not vice versa.
         self.picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self.caption = named(Label(tr("Drawing…"), self, alignment=Qt.AlignmentFlag.AlignCenter), "figure_caption")
         self.caption.setWordWrap(True)
@@ -191,7 +191,7 @@ class FigurePreview(QFrame):
         self.picture.setPixmap(scaled)
 
     def _dpi(self, width_mm: float) -> int:
-        """Resolution that fills the width of the picture: a lower one blurs the picture, a higher one costs time."""
+        """Resolution at which the figure fills the width of the picture; a higher resolution would take longer."""
         pixels = max(self.picture.width(), self.picture.minimumWidth()) * self.devicePixelRatioF()
         low, high = _DPI_RANGE
         return round(min(high, max(low, pixels / (width_mm / MM_PER_INCH))))
@@ -383,7 +383,7 @@ class FigureDialog(QDialog):
 
 
 class _Upright(QScrollArea):
-    """A scroll area that stays as wide as its content, whose width changes when combo boxes are first shown."""
+    """A scroll area that is always as wide as its content, whose width changes when combo boxes are first shown."""
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Adapt the width to the content."""

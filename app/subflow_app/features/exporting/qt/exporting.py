@@ -1,6 +1,6 @@
 """Exports from the window: figures and data, whole runs, and the verification of bundles.
 
-Each export opens a dialog for the file or folder, writes the files, and reports their place.
+Each export opens a dialog for the file or folder, writes the files, and reports where they are.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ class Exports(QObject):
     # ---- figures and data of the plots ----
 
     def ask_figure(self) -> None:
-        """Ask for the look of a figure with a preview, then for the file, and write it."""
+        """Ask for the look of a figure, with a preview, and for its file, and write the figure."""
         # Imported here, because figures are not needed at program start.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
         from subflow_app.features.paper.core.figure_plan import FigureChoice
@@ -286,7 +286,7 @@ class RunExports(QObject):
         from subflow_app.features.exporting.qt.run_export_dialog import RunExportDialog
 
         if store is not self._database.store:
-            return  # in another database, the number identifies another run
+            return  # in a different database, the number identifies a different run
         dialog = RunExportDialog(row, flows, self._parent)
         if not is_accepted(dialog):
             return

@@ -37,7 +37,7 @@ class RunExportDialog(QDialog):
     """Choices for the export of a run. The caller then opens the dialog for the folder."""
 
     def __init__(self, row: RunRow, flows: Sequence[str], parent: QWidget | None = None) -> None:
-        """Offer the parts of a run; ``flows`` are the flows to capture, and empty if the run was not simulated."""
+        """Offer the parts of a run; ``flows`` are the flows whose packets can be captured, if any."""
         super().__init__(parent)
         self.setObjectName("run_export_dialog")
         self.setWindowTitle(tr("Export run"))

@@ -1,4 +1,4 @@
-"""Import and export of topologies as files of other programs."""
+"""Import and export of topologies in the file formats of other programs."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class TopologyFiles:
         )
 
     def ask_png(self) -> None:
-        """Ask for size and file and write the drawing as PNG."""
+        """Ask for a size and a file, and write the drawing as PNG."""
         chosen = self._dialogs.choice(tr("Export drawing"), tr("Pixels per unit of the canvas:"), list(SCALES), 1)
         if chosen is not None:
             self._ask_export(
@@ -157,7 +157,7 @@ class TopologyFiles:
 
 
 def is_graph_file(path: Path) -> bool:
-    """True if the suffix of a dropped file is that of a graph file."""
+    """True if a dropped file has the suffix of a graph file."""
     from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
 
     return path.suffix.lower() in GRAPH_SUFFIXES

@@ -1,8 +1,9 @@
-"""Plan of a figure in plain values, and the user's choices in the dialog of figures.
+"""The plan of a figure, in plain values, and the user's choices for exported figures.
 
 A figure contains plots, which show curves and bars of runs, or panels, which show results of many runs. The process
-with the traces makes the plan, and `figures` draws it in a process that loads matplotlib. The plan contains neither
-functions nor traces, so that it can be sent to the drawing process. Choices are saved for the next time.
+that reads the traces builds the plan, and `figures` draws the figure in a process that loads matplotlib. The plan
+contains neither functions nor traces, so that it can be sent to the drawing process. Choices are saved for the next
+export.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
 
 MOST_PLOTS = 12
 """Maximum number of plots and panels in a figure, limited by the size of a page."""
-# Figures below this width stack their panels in one column.
+# Figures narrower than this stack their panels in one column.
 _TWO_COLUMNS_MM = 130.0
 
 
@@ -76,9 +77,9 @@ class FigureLook:
         legend: place of the legend.
         title: heading of the figure; empty in papers, which use captions.
         dpi: px per inch of a PNG.
-        is_stacked: whether one figure stacks all plots, or each plot is a separate file.
-        height_mm: height of a figure whose plots share it, unless they would be too low; 0: each plot has the height of
-            the style.
+        is_stacked: whether all plots are stacked in one figure; otherwise, each plot is a separate file.
+        height_mm: height that all plots of a figure share, unless the plots would be too low; 0: the style defines the
+            height of each plot.
     """
 
     style: PaperStyle = DEFAULT_STYLE
@@ -122,8 +123,8 @@ class PlotData:
         curves: curves to draw.
         bars: bars to draw.
         value_range: lowest and highest value of the axis in its unit; None: the axis fits the curves.
-        bin_s: length of the bins over which curves are averaged, s; zero for unaveraged samples; None: rates are
-            averaged as far as the figure requires.
+        bin_s: length of the bins over which curves are averaged, s; zero for unaveraged samples; None: only rates are
+            averaged, as much as the figure requires.
         ticks: events over time.
         column: name of the column if plots of one quantity are side by side; empty if the plot covers all runs.
     """
@@ -151,7 +152,7 @@ class FigurePlan:
     """Content and look of a figure.
 
     Attributes:
-        plots: plots from top to bottom, each as wide as the figure; plots of one quantity may be side by side.
+        plots: plots from top to bottom, each as wide as the figure, unless plots of one quantity are side by side.
         time_range: first and last visible time of the plots over time, s.
         style: size, fonts and lines; its height is the height of one plot or panel.
         kind: format of the file.
@@ -186,7 +187,7 @@ class FigurePlan:
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
         """Plots and panels by row: plots of one quantity share a row, and a table fills a row.
 
-        In wide figures, two other panels share a row.
+        In wide figures, other panels share a row in pairs.
         """
         rows: list[tuple[PlotData | Panel, ...]] = []
         parts: list[PlotData | Panel] = [*self.plots, *self.panels]
@@ -206,7 +207,7 @@ class FigurePlan:
 
     @property
     def legend_title(self) -> str:
-        """Parameter whose values are the names of series; empty if the names have another meaning."""
+        """Parameter whose values are the names of the series; empty if the names are not values of a parameter."""
         return next((panel.legend for panel in self.panels if panel.legend), "")
 
     def width_in(self, part: PlotData | Panel) -> float:
@@ -215,7 +216,7 @@ class FigurePlan:
         return self.style.width_mm / MM_PER_INCH / beside
 
     def checked(self) -> FigurePlan:
-        """The plan, after a check that it can be drawn.
+        """Checks that this plan can be drawn, and returns it.
 
         Raises:
             InputError: if the plan is empty, too large or invalid.
@@ -273,7 +274,7 @@ def plot_data(
     ticks: Sequence[Ticks] = (),
     column: str = "",
 ) -> PlotData:
-    """A plot of these curves or bars; live curves are truncated to complete samples."""
+    """A plot of these curves or bars; curves of running simulations are truncated to complete samples."""
     return PlotData(
         id=spec.id,
         title=spec.title,
@@ -312,10 +313,10 @@ def run_plan(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> FigurePlan:
 
 
 def figure_kind(path: PurePath) -> FigureKind:
-    """The format of figures that the suffix of a file name selects.
+    """The figure format that the suffix of a file name selects.
 
     Raises:
-        InputError: if the name has no suffix, or figures have no such format.
+        InputError: if the name has no suffix, or the suffix is not a figure format.
     """
     return kind_of_suffix(path, FIGURE_KINDS, "figures are written as .svg, .pdf or .png")
 
@@ -350,7 +351,7 @@ AS_SHOWN = SHOWN_STYLE.id
 CUSTOM = "custom"
 """Style with a size that the user chooses."""
 _CUSTOM_LIKE = "ieee"
-_FEW_ROWS = 3  # up to this many rows share the height of a figure as shown, even if they become low
+_FEW_ROWS = 3  # up to this many rows share the height of a figure, even if they become low
 _LEAST_OF_MANY_MM = 37.0  # minimum height that keeps axis titles from overlapping
 
 
@@ -365,8 +366,8 @@ class FigureChoice:
         height_mm: height of each plot; for `AS_SHOWN`, of the figure.
         dpi: px per inch of a PNG.
         legend: place of the legend; for `AS_SHOWN`, always above.
-        is_stacked: whether one figure stacks all plots, or each plot is a separate file.
-        has_data: whether a CSV file beside the figure contains its data.
+        is_stacked: whether all plots are stacked in one figure; otherwise, each plot is a separate file.
+        has_data: whether a CSV file with the data is written next to the figure.
     """
 
     style: str = AS_SHOWN

@@ -1,12 +1,12 @@
-"""Process that draws figures, so that matplotlib never blocks the window, and the messages to this process.
+"""Process that draws figures, so that matplotlib never blocks the window, and its messages.
 
-The alternative was a thread. Three runs of three plots over 200 s on an idle computer blocked the window for up to 70
-ms at a time with a thread, and for 11 ms with the process. The first figure takes 1.4 s, further ones 0.4 s. A process
-can also be killed, which frees its memory.
+The alternative was a thread. On an idle computer, drawing three runs in three plots over 200 s blocked the window for
+up to 70 ms at a time with a thread, but only for 11 ms with a process. The first figure takes 1.4 s, and each further
+figure 0.4 s. A process can also be killed, which frees its memory.
 
-Messages are bytes for pipes between processes of Subflow: records of known types that contain numbers, strings and
-arrays. Each message is a JSON document followed by its arrays. The alternative was pickle, whose reader can execute any
-code; a pipe should only carry data.
+Messages are bytes for pipes between processes of Subflow. They contain records of known types with numbers, strings and
+arrays, encoded as a JSON document that is followed by the arrays. The alternative was pickle. Unpickling can execute
+any code, however, and a pipe should only carry data.
 
 The module also writes individual panels to files.
 """
@@ -160,7 +160,7 @@ class FigureProcess:
         self._is_closed = False
 
     def start(self) -> None:
-        """Starts the process without waiting, so that it loads matplotlib while the user still chooses.
+        """Starts the process without waiting for it, so that matplotlib loads while the user makes choices.
 
         Raises:
             ExportError: if the system refuses to start the process.
@@ -262,16 +262,18 @@ class FigureProcess:
         process.wait()
         for pipe in (process.stdin, process.stdout, log):
             if pipe is not None:
-                # Closing flushes unsent data to a dead process, which fails.
+                # Closing a pipe flushes unsent data, which fails because the process is dead.
                 with suppress(OSError):
                     pipe.close()
 
 
-_PLOT_SHARE = 0.6  # minimum share of the plot in the height of a file
+_PLOT_SHARE = 0.6  # minimum height of the plot as a share of the height of the figure
 
 
 def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = None, dpi: int = 300) -> Path:
-    """Writes a panel as SVG, PDF or PNG by its suffix; blocks for about a second, because a separate process draws.
+    """Writes a panel as SVG, PDF or PNG, depending on the suffix of the path.
+
+    Blocks for about a second, because a new process draws the panel.
 
     Args:
         panel: the picture.

@@ -1,6 +1,7 @@
-"""Process that draws: it receives figures and reports as plain values, and answers with the content of their files.
+"""Drawing process, which receives figures and reports as plain values and returns the content of their files.
 
-`subflow figure-worker` starts the process, which ends when its pipe is closed. `figure_process` uses the other end.
+`subflow figure-worker` starts the process, which ends when its pipe is closed. `figure_process` uses the other end of
+the pipe.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Importing matplotlib takes more than a second and is delayed until the first figure. The command line draws in its own
 process; the window uses `figure_process`, because the import would block it.
 
-This module lays out plots, panels and the legend; `plot_forms` and `panel_forms` fill them.
+This module lays out plots, panels and the legend; `plot_forms` and `panel_forms` draw their content.
 """
 
 from __future__ import annotations
@@ -44,14 +44,15 @@ _NARROW_LETTER = 0.47
 _HANDLE_LETTERS = 7
 _MOST_LEGEND_COLUMNS = 5
 _MOST_POINTS_TO_AVOID = 20_000
-# Heights of legend rows, headings, titles, notes of panels and names below them, in multiples of the font size.
+# Heights of one line in the legend, the heading, panel titles, panel notes and names below an axis, in multiples of the
+# font size.
 _LEGEND_ROW, _HEADING_ROW, _TITLE_ROW, _NOTE_ROW, _NAME_ROW = 1.75, 2.4, 1.5, 1.5, 1.2
-# Share of the axis in the height of a panel; labels below fill the rest.
+# Share of a panel's height that its value axis takes; labels below the axis fill the rest.
 _AXIS_SHARE = 0.74
-# Share of the width of a panel available to its title, which is centred above the axes.
+# Share of a panel's width that is available to its title, which is centred above the axes.
 _TITLE_SHARE = 0.8
-# Decimals of coordinates in an SVG, in points: a tenth of a point is finer than a pixel, and matplotlib's numbers are
-# three times as long.
+# Decimals of coordinates in an SVG, which are in points. A tenth of a point is finer than a pixel, and the numbers that
+# matplotlib writes are three times as long.
 _DECIMALS = 1
 
 # matplotlib's settings are global, so only one figure may be drawn at a time.
@@ -59,7 +60,7 @@ _drawing = threading.Lock()
 
 
 def save_figure(plan: FigurePlan, path: str | Path) -> Path:
-    """Draws a figure into a file; its suffix (.svg, .pdf, .png) determines the format.
+    """Draws a figure into a file; the suffix of the path (.svg, .pdf, .png) determines the format.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -70,7 +71,7 @@ def save_figure(plan: FigurePlan, path: str | Path) -> Path:
 
 
 def render_figure(plan: FigurePlan) -> bytes:
-    """The content of the file of a figure.
+    """Draws a figure, and returns the content of its file.
 
     Raises:
         InputError: if the figure is empty, or its size is outside the limits.
@@ -95,7 +96,7 @@ def drawn_file(
     fill: Callable[[Figure], None],
     background: str = "white",
 ) -> bytes:
-    """Content of a file with a figure of this size in inches, which `fill` draws."""
+    """Content of the file of a figure that `fill` draws; `size_in` returns its width and height in inches."""
     from matplotlib.figure import Figure
 
     # Without a date, files of the same figure are identical.
@@ -108,7 +109,7 @@ def drawn_file(
         figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
     if kind != "svg":
         return content.getvalue()
-    # matplotlib derives the ids of clip areas from their exact places, whose last bits vary; numbers replace them.
+    # matplotlib derives the ids of clip areas from exact coordinates, whose last bits vary. They become numbers here.
     areas: dict[bytes, bytes] = {}
     return re.sub(
         rb'(?<=["#])p[0-9a-f]{10}(?=[")])',
@@ -132,7 +133,7 @@ def drawing(style: PaperStyle) -> Iterator[None]:
     import matplotlib as mpl
 
     with _drawing, mpl.rc_context(rc_settings(style)), warnings.catch_warnings():
-        # matplotlib draws a box for a missing glyph, and the figure remains usable.
+        # matplotlib draws a box in place of a missing glyph, and the figure remains usable.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
 
@@ -150,7 +151,7 @@ def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
 
 
 def fill_figure(figure: Figure, plan: FigurePlan) -> None:
-    """Draws a plan into a figure with the size of `figure_size_in`; requires the context `drawing`."""
+    """Draws a plan into a figure of the size that `figure_size_in` returns; must be called within `drawing`."""
     rows = plan.rows
     grid = figure.add_gridspec(len(rows), max(map(len, rows)), height_ratios=_row_heights_in(plan))
     for number, row in enumerate(rows):
@@ -172,7 +173,7 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
                 axes.set_xlabel("")
                 axes.tick_params(labelbottom=False)
         if isinstance(row[0], PlotData):
-            # Columns of one quantity share a value axis.
+            # Plots of one quantity in several columns share a value axis.
             lows, highs = zip(*(axes.get_ylim() for axes in drawn), strict=True)
             for axes in drawn:
                 axes.set_ylim(min(lows), max(highs))
@@ -197,7 +198,7 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
             labelcolor=ink,
         )
         _name_entries(legend, handles)
-        # A separate heading would overlap the legend, so the legend contains it.
+        # A separate heading would overlap the legend, so the heading becomes the title of the legend.
         title = plan.title if has_head else plan.legend_title
         if title:
             legend.set_title(title)
@@ -264,7 +265,7 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
     if plan.is_thumbnail:
         return height
     if isinstance(part, Panel) and part.form == "table":
-        # The number of lines determines the height, independent of the style.
+        # The number of lines determines the height, independently of the style.
         height = table_layout(part, plan).lines * TABLE_LINE * style.small_pt / POINTS_PER_INCH
     else:
         height += (names_lines(part, plan) - 1) * _NAME_ROW * style.small_pt / POINTS_PER_INCH
@@ -306,8 +307,8 @@ def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
 
 
 def _name_entries(legend: Legend, handles: list[Artist]) -> None:
-    """Writes the group ids of handles as the texts of legend entries."""
-    # Set afterwards, because matplotlib omits entries that start with an underscore, as names may.
+    """Sets the texts of legend entries to the group ids of their handles."""
+    # Texts are set on the finished legend, because matplotlib omits entries whose texts start with an underscore.
     for shown, handle in zip(legend.get_texts(), handles, strict=True):
         shown.set_text(str(handle.get_gid()))
 
@@ -325,7 +326,7 @@ def _shortened_drawing(svg: bytes, font: str) -> bytes:
     text = re.sub(r' (?:d|x|y)="[^"]*"|(?:translate|rotate)\([^)]*\)', rounded, svg.decode())
     text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", text, flags=re.DOTALL)
     text = re.sub(r' transform="rotate\(-?0 [^"]*"', "", text)
-    # Removes ids without a reference.
+    # Removes ids to which nothing refers.
     used = set(re.findall(r"#([\w.-]+)", text))
     text = re.sub(r' id="([^"]*)"', lambda name: name[0] if name[1] in used else "", text)
     text = re.sub(r"<g/>\s*", "", text)

@@ -13,7 +13,7 @@ import os
 from subflow_app.foundation.paths import font_cache, is_frozen
 
 _VARIABLE = "MPLCONFIGDIR"
-# Beginnings of hidden log messages about an unwritable folder and about the slower first figure.
+# Beginnings of suppressed log messages, which are about an unwritable folder and about the slower first figure.
 _UNSAID = ("mkdir -p failed", "Matplotlib created a temporary cache directory", "Matplotlib is building the font cache")
 
 

@@ -31,23 +31,23 @@ MARKERS = ("o", "^", "v", "P", "X", "<", ">", "p", "h", "*")
 PAPER_HATCH, IMPLIED_HATCH = "////", "\\\\\\\\"
 _OURS, _OTHERS = 1.8, 1.0  # line widths in multiples of the style's
 _BAND = 0.18
-# From this ratio of the largest to the smallest position on, the x axis is logarithmic.
+# The x axis is logarithmic if the ratio of the largest to the smallest position reaches this value.
 _LOG_FROM = 25.0
 _LETTER = 0.6
 _MOST_TRACE_POINTS = 300
-_MOST_ABOVE = 1.6  # upper limit of a value axis in multiples of the largest value, so that long intervals are cut
+_MOST_ABOVE = 1.6  # upper limit of a value axis in multiples of the largest value; longer intervals are cut off
 _NOTHING = "–"
 _PT_PER_INCH = 72.0
 _LEAST_TABLE_PT = 5.0
 TABLE_LINE = 2.3
 """Height of a table row in multiples of the font size."""
 _HEAD_LINE = 0.65  # height of each further line of a heading, in rows
-_MOST_SKETCHED = 5  # rows and columns of a table in a thumbnail
+_MOST_SKETCHED = 5  # maximum number of rows and columns of a table in a thumbnail
 _ASKEW = 0.6  # sine of the angle of rotated names
-_LONGEST_NAME = 28  # characters of the names of bars
+_LONGEST_NAME = 28  # maximum length of the names of bars, in characters
 # The colours of the window's scale, but without pale colours, which would be invisible on white.
 _PARTED = ((0.0, "#b3231b"), (0.4999, "#e4b2af"), (0.5001, "#b1c8e9"), (1.0, "#1f63c1"))
-_MOST_NUMBERS = 240  # numbers in cells; more are not readable
+_MOST_NUMBERS = 240  # with more cells, the numbers in the cells would not be readable
 
 
 def dashes(number: int) -> Literal["-"] | tuple[float, tuple[float, ...]]:
@@ -165,10 +165,10 @@ def draw_bar(
         axes: axes to draw on.
         place: middle and width of the bar.
         mean: height of the bar; NaN: the note replaces the bar.
-        reach: distances from the mean to the ends of its interval, [2, 1]; None without an interval.
+        reach: distances from the mean to the ends of its interval, [2, 1]; None for a bar without an interval.
         note: text in place of a bar without a height.
         plan: plan of the figure.
-        look: look of the bar in keywords of matplotlib.
+        look: keyword arguments of matplotlib's `bar` for the look of the bar.
     """
     if math.isnan(mean):
         small, muted = plan.style.small_pt, plan.ground.muted
@@ -184,9 +184,9 @@ def _marks(series: PanelSeries, point: int) -> int:
 
 
 def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Draws boxes over the runs of a point: quartiles, whiskers up to 1.5 interquartile ranges, and dots.
+    """Draws a box over the runs of each point: quartiles, whiskers up to 1.5 interquartile ranges, and dots.
 
-    Dots show all runs if the runs are few, else the outliers; thumbnails omit them.
+    Dots show all runs if the runs are few, else only the outliers. Thumbnails omit the dots.
     """
     line_pt, ink = plan.style.line_pt, plan.ground.ink
     for number, series in enumerate(panel.series):
@@ -217,7 +217,7 @@ def draw_box(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
-    """Draws the means of two quantities for each series and point with both intervals, or shaded markers."""
+    """Draws the means of two quantities with intervals for each series and point, or markers on a colour scale."""
     for series in panel.series:
         colour = _colour(series, plan)
         if panel.scale is not None:
@@ -389,11 +389,11 @@ def _sketch_table(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """Texts of a table and their places.
+    """Texts of a table, and widths of its columns.
 
     Attributes:
-        cells: headings, which may have several lines, then the rows.
-        shares: share of each column in the width.
+        cells: the headings, which may have several lines, followed by the rows.
+        shares: width of each column as a share of the width of the table.
         head_lines: number of lines of the longest heading.
         font_pt: font size, points.
     """
@@ -460,7 +460,10 @@ def number_text(value: float) -> str:
 
 
 def interval_text(mean: float, half: float) -> str:
-    """A mean and half its interval, rounded up, e.g. ``3.02 ± 0.11``; only the mean if either number is not finite."""
+    """A mean and half the width of its interval, rounded up, e.g. ``3.02 ± 0.11``.
+
+    If either number is not finite, the text contains only the mean.
+    """
     told = number_text(mean)
     if not (math.isfinite(mean) and math.isfinite(half)):
         return told
@@ -530,7 +533,7 @@ def _x_axis_of_points(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 
 def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bool) -> list[str]:
-    """Names of the points without those that would overlap; the last name always remains."""
+    """Names of the points, in which empty texts replace names that would overlap; the last name always remains."""
     names = panel.points
     place = np.log(x) if is_log else x
     span = float(place.max() - place.min()) or 1.0
@@ -564,7 +567,7 @@ def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
 
 
 def names_lines(part: PlotData | Panel, plan: FigurePlan) -> float:
-    """Height of the names below a plot or panel in lines."""
+    """Height of the names below a plot or panel, measured in lines."""
     names = _names(part)
     letters = _name_letters(len(names), part, plan)
     if _longest_word(names) > letters:
@@ -599,7 +602,7 @@ def _longest_word(names: Sequence[str]) -> int:
 def _value_axis(axes: Axes, panel: Panel) -> None:
     """Starts the value axis at zero, unless it is logarithmic, a value is negative, or the panel sets a minimum range.
 
-    Bars and bands that do not start at zero mislead.
+    Bars and bands that do not start at zero would mislead.
     """
     if panel.is_log_y:
         from matplotlib.ticker import FuncFormatter, NullFormatter
@@ -620,12 +623,12 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         return
     axes.set_ylim(bottom=0.0)
     if max(values) > 0.0 and panel.form in ("lines", "bars"):
-        # Half the interval of two runs is six times their difference, and must not flatten everything else.
+        # The interval of two runs extends six times their difference to either side, and would flatten everything else.
         axes.set_ylim(top=min(axes.get_ylim()[1], _MOST_ABOVE * max(values)))
 
 
 def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Points of a step function without repeated values."""
+    """Points of a step function, without points that repeat the previous value."""
     if len(x) < 2:
         return x, y
     is_corner = np.concatenate(([True], y[1:] != y[:-1]))
@@ -638,7 +641,7 @@ def _is_known(halves: FloatArray) -> bool:
 
 
 def _reach(means: FloatArray, ends: tuple[FloatArray, FloatArray]) -> FloatArray:
-    """Distances from the means to the ends of their intervals, float64 [2, n]; 0 without an interval."""
+    """Distances from the means to the ends of their intervals, float64 [2, n]; 0 for means without an interval."""
     return np.nan_to_num(np.stack([means - ends[0], ends[1] - means]))
 
 

@@ -1,7 +1,7 @@
 """Styles of figures for print: column widths of publishers, font sizes, and allowed sizes.
 
-The alternative was the package SciencePlots. Subflow could have used only six numbers of its IEEE style: figures have
-the colours and dashes of the window, and not every computer has Times, the font of that style.
+The alternative was the package SciencePlots. Subflow could have used only six numbers of its IEEE style, because
+figures have the colours and dashes of the window, and because that style uses Times, a font that many computers lack.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WIDTH_RANGE_MM = (40.0, 600.0)
 HEIGHT_RANGE_MM = (20.0, 400.0)
 DPI_RANGE = (72, 1200)
 MOST_MEGAPIXELS = 100
-"""Maximum size of a PNG: a larger one fills the memory of a small computer and exceeds the resolution of printers."""
+"""Maximum size of a PNG; a larger image would fill the memory of a small computer and exceed what printers resolve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PaperStyle:
         line_pt: width of curves.
         text_in_svg: whether an SVG contains text, which can be searched and restyled but depends on the fonts of the
             reader; paths look the same everywhere.
-        has_markers: whether curves also have markers, which distinguish them on a printer without colours.
+        has_markers: whether curves also have markers, which distinguish them in print without colours.
     """
 
     id: str
@@ -62,7 +62,7 @@ class PaperStyle:
     has_markers: bool = True
 
     def sized(self, width_mm: float | None = None, plot_height_mm: float | None = None) -> PaperStyle:
-        """The style at another size in mm; None keeps the value.
+        """A copy of this style with a different size in mm; None keeps the current value.
 
         Raises:
             InputError: if the width or height is outside its range.
@@ -103,7 +103,7 @@ def style_named(name: str) -> PaperStyle:
 
 
 def checked_width(width_mm: float) -> float:
-    """The width of a figure in mm, after a check.
+    """Checks the width of a figure in mm, and returns it.
 
     Raises:
         InputError: if the width is outside `WIDTH_RANGE_MM`.
@@ -112,7 +112,7 @@ def checked_width(width_mm: float) -> float:
 
 
 def checked_height(height_mm: float) -> float:
-    """The height of a plot or a figure in mm, after a check.
+    """Checks the height of a plot or a figure in mm, and returns it.
 
     Raises:
         InputError: if the height is outside `HEIGHT_RANGE_MM`.
@@ -121,7 +121,7 @@ def checked_height(height_mm: float) -> float:
 
 
 def checked_dpi(dpi: int) -> int:
-    """The resolution of a PNG in px per inch, after a check.
+    """Checks the resolution of a PNG in px per inch, and returns it.
 
     Raises:
         InputError: if the resolution is outside `DPI_RANGE`.

@@ -1,8 +1,8 @@
 """Drawing of plots of runs with matplotlib: curves over time or another quantity, bars of experiments, and legends.
 
-Plots remain readable with twenty curves, and with rates sampled at short intervals. A plot of many flows (five MPTCP
-flows against five TCP flows give twenty curves) is drawn by group: thin lines for the instances of a flow, and a thick
-line with a legend entry for their mean. Bars have categories, error bars, and a hatch for each experiment.
+Plots remain readable with twenty curves, and with rates sampled at short intervals. If the flows are many (five MPTCP
+flows and five TCP flows give twenty curves), the instances of each flow are drawn as thin lines, and their mean as a
+thick line with a legend entry. Bars have categories, error bars, and a hatch for each experiment.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Line:
 
     Attributes:
         curve: data of the line.
-        entry: legend text; empty without a legend entry.
+        entry: legend text; empty for a line without a legend entry.
         width: line width in multiples of the style's line width.
         alpha: opacity.
     """
@@ -61,7 +61,7 @@ def _lines_of(plot: PlotData, plan: FigurePlan) -> tuple[list[Line], str]:
 
 
 def _readable(plot: PlotData, span_s: float) -> tuple[list[Curve], str]:
-    """Curves in readable bins, and the bins as text for the axis; without chosen bins, only rates are averaged."""
+    """Curves with readable bins, and a text about the bins for the axis; by default, only rates are averaged."""
     curves, bin_s = list(plot.curves), plot.bin_s
     if bin_s is None:
         intervals_s = sample_intervals_s(curves)
@@ -79,7 +79,7 @@ def _within(curve: Curve, time_range: tuple[float, float]) -> Curve:
 
 
 def _without_idle_links(curves: Sequence[Curve]) -> list[Curve]:
-    """The curves without nearly empty queues, which would each add a line at zero and a legend entry."""
+    """Leaves out nearly empty queues, each of which would add a legend entry and a line close to zero."""
     longest = max((_longest(curve) for curve in curves if curve.kind == LINK), default=0.0)
     return [
         curve for curve in curves if curve.kind != LINK or longest == 0.0 or _longest(curve) > _IDLE_QUEUE * longest
@@ -91,7 +91,7 @@ def _longest(curve: Curve) -> float:
 
 
 def _lines(curves: Sequence[Curve]) -> list[Line]:
-    """A line per curve, or the instances of each flow with their mean if the curves are too many."""
+    """One line per curve; if the curves are too many, thin lines for the instances of each flow, and their mean."""
     seen = _without_idle_links(curves)
     fullest_run = max((sum(curve.run == run for curve in seen) for run in {curve.run for curve in seen}), default=0)
     if fullest_run <= _MOST_SINGLE_CURVES:
@@ -109,7 +109,7 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
         base = palette.ColourKey(members[0].colour.hue, 0)
         thin.extend(Line(replace(member, colour=base), "", 0.42, 0.35) for member in members)
         if any(member.x is not None for member in members):
-            # Curves over other quantities than time lack common positions for a mean.
+            # Curves over a quantity other than time lack common positions at which to average them.
             thin[-1] = replace(thin[-1], entry=f"{label_of(name)} ({len(members)} curves)")
             continue
         label = members[0].label.replace(label_of(members[0].owner.partition("/")[0]), label_of(name), 1)
@@ -125,7 +125,7 @@ def _single(curve: Curve) -> Line:
     return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
 
 
-# Hatches distinguish experiments in bars as dashes do in curves, also on a printer without colours.
+# Hatches distinguish the experiments of bars, as dashes do for curves, even in print without colours.
 _HATCHES = ("", "////", "....", "xxxx", "\\\\\\\\")
 _PATCH = "#BBBBBB"
 _MARKERS_PER_CURVE = 8
@@ -143,7 +143,7 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
         _draw_line(axes, line, plot, plan.style, number)
     axes.set_xlabel(interval_text(plot.bars) if plot.kind == BARS else plot.x_text)
     if plot.kind == TIME:
-        # Set first, because the value axis adapts to the data in view.
+        # The time range is set first, because the value axis adapts to the data in view.
         axes.set_xlim(*plan.time_range)
     axes.margins(y=0.05)
     for ticks in plot.ticks:
@@ -153,7 +153,7 @@ def draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> str:
     elif plot.from_zero:
         axes.set_ylim(bottom=0.0)
     if plot.ceiling is not None:
-        # A little more, so that a line at the ceiling is not cut.
+        # The axis ends slightly above the ceiling, so that a line at the ceiling is not cut off.
         axes.set_ylim(top=max(axes.get_ylim()[1], plot.ceiling * 1.02))
     if plot.value_range is not None:
         axes.set_ylim(*plot.value_range)
@@ -165,7 +165,7 @@ def _draw_bars(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
     hatches = _hatches(plot.bars)
     for bar, place in zip(plot.bars, bar_places(plot.bars).bars, strict=True):
         reach = None if math.isnan(bar.ci95) else np.array([bar.reach(is_signed=False)]).T * plot.scale
-        # Hatches have the colour of the edge: white is visible on every colour, also in greyscale.
+        # Hatches have the colour of the edge. White is visible on every colour, even in greyscale.
         look = {"color": palette.hex_colour(bar.colour), "hatch": hatches[bar.run], "edgecolor": "white"}
         draw_bar(axes, place, bar.mean * plot.scale, reach, bar.note, plan, linewidth=0.0, **look)
     names_axis(axes, plot, plan)
@@ -204,7 +204,7 @@ def _draw_line(axes: Axes, line: Line, plot: PlotData, style: PaperStyle, number
         linestyle=dashes(curve.dash),
         linewidth=line.width * style.line_pt,
         alpha=line.alpha,
-        # A total may coincide with a subflow, which is drawn on top.
+        # A total may coincide with a subflow, so the total is drawn below.
         zorder=1.9 if curve.kind == "total" else 2.0,
         # Markers of different curves are offset, so that they do not overlap.
         markevery=(every * (2 * (number % 4) + 1) // 8, every),
@@ -217,7 +217,7 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
     if not (line.entry and style.has_markers) or hue == palette.TOTAL:
         return {}
     return {
-        # Chosen by hue, so that a subflow has the same marker in every plot.
+        # The marker depends on the hue, so that a subflow has the same marker in every plot.
         "marker": MARKERS[hue % len(MARKERS)],
         "markersize": 3.2 * style.line_pt,
         "markeredgewidth": 0.8 * style.line_pt,
@@ -228,8 +228,8 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
 def plot_handles(plan: FigurePlan) -> list[Artist]:
     """Legend handles of the plots, with their texts as group ids.
 
-    With several runs, the legend lists colours once and then dashes: three curves of four runs need seven entries
-    instead of twelve. If colours distinguish the runs, the entry of each line contains its run.
+    For several runs, the legend lists the colours once, followed by the dashes: three curves of four runs need seven
+    entries instead of twelve. If colours distinguish the runs, the entry of each line also contains the run.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

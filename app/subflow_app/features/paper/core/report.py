@@ -102,8 +102,8 @@ class Report:
         blocks: content in reading order.
         kind: format of the file.
         page: size of the pages of a PDF.
-        contents: deepest level of headings in the table of contents; 0: a PDF has no table of contents, and an HTML
-            page lists its sections.
+        contents: deepest level of headings in the table of contents. If 0, an HTML page lists only its sections, and a
+            PDF has no table of contents.
     """
 
     title: str
@@ -115,10 +115,10 @@ class Report:
 
 
 def report_kind(path: PurePath) -> ReportKind:
-    """The format of reports that the suffix of a file name selects.
+    """The report format that the suffix of a file name selects.
 
     Raises:
-        InputError: if the name has no suffix, or reports have no such format.
+        InputError: if the name has no suffix, or the suffix is not a report format.
     """
     return kind_of_suffix(path, REPORT_KINDS, "reports are written as .html or .pdf")
 
@@ -175,7 +175,7 @@ def build_report(
     Args:
         runs: the runs; their order determines their dash patterns in figures.
         plots: figures to show; plots that no run supports are omitted. None: `DEFAULT_PLOTS`.
-        title: title of the report; empty: from the names of the runs.
+        title: title of the report; if empty, the title consists of the names of the runs.
         made_at: date of the report; None: now.
 
     Raises:
@@ -210,7 +210,7 @@ def made_text(made_at: datetime | None) -> str:
 
 
 def versions_table(made: tuple[str, str], *more: tuple[str, str]) -> TextTable:
-    """Table of the programs and the computer that made a report.
+    """Table of the software and the computer with which a report was created.
 
     Args:
         made: label and value of the row after the version of Subflow.
@@ -229,7 +229,7 @@ def filled(*tables: TextTable) -> Iterator[TextTable]:
 
 
 def citation_blocks() -> Iterator[Block]:
-    """Section with the citation of Subflow for a paper."""
+    """Section that shows how to cite Subflow in a paper."""
     yield Heading("How to cite Subflow")
     yield Paragraph(citation_text())
     yield Listing(citation_bibtex())
@@ -349,7 +349,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
     machines = list(dict.fromkeys(tuple(sorted((run.row.machine or {}).items())) for run in runs))
     for number, machine in enumerate(machines, start=1):
         where = "Runs were made on" if len(machines) == 1 else f"Runs were made on (computer {number})"
-        # The name of the computer is private.
+        # The name of the computer is left out, because it is private.
         told = ", ".join(f"{key}: {value}" for key, value in machine if key not in ("host", "hostname", "node"))
         if told:
             rows.append((where, told))

@@ -1,9 +1,9 @@
 """Report as a file: an HTML page, or the same page printed as a PDF.
 
-The HTML file contains its figures, loads nothing, has no scripts, and escapes every text. The page for a PDF differs
-only in its figures, which are bitmaps, because Qt's SVG renderer neither clips nor hatches well.
+The HTML file contains its figures, loads nothing, and runs no scripts. All text in it is escaped. The page for a PDF
+differs only in its figures, which are bitmaps, because Qt's SVG renderer neither clips nor hatches well.
 
-Qt prints the PDF. Commands do not load Qt, and therefore let the drawing process print.
+Qt prints the PDF. Commands do not load Qt, so they leave printing to the drawing process.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.
 _PRINTED_DPI, _CSS_DPI = 300, 96
 _WIDEST = 644.0  # page width between the margins of A4, px
 
-# If a text passed the escaping, this policy would still prevent scripts and downloads.
+# If a text were not escaped, this policy would still prevent scripts and downloads.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
 
 
 def render_html(report: Report) -> bytes:
     """The report as an HTML page; its figures are SVG, or bitmaps if the page is printed as a PDF."""
     deepest = max(1, report.contents)
-    # Anchors of the headings in the table of contents, by position in the document.
+    # Anchors of the headings that the table of contents lists, by position in the document.
     anchors: dict[int, str] = {}
     for number, block in enumerate(report.blocks):
         if isinstance(block, Heading) and block.level <= deepest:
@@ -155,13 +155,13 @@ def _inline(svg: str, prefix: str, label: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PrintJob:
-    """HTML page for a PDF.
+    """HTML page to be printed as a PDF.
 
     Attributes:
         html: the page.
         title: title of the document, on one line.
         page: size of a sheet.
-        contents: deepest level of headings in the table of contents; 0 without one.
+        contents: deepest level of headings in the table of contents; 0 for a PDF without a table of contents.
     """
 
     html: str
@@ -171,11 +171,11 @@ class PrintJob:
 
 
 def render_report(report: Report, print_pages: Callable[[PrintJob], bytes] | None = None) -> bytes:
-    """The content of the file of a report.
+    """Renders a report, and returns the content of its file.
 
     Args:
         report: the document.
-        print_pages: prints a PDF; None: a new process prints.
+        print_pages: prints a PDF; None starts a new process for printing.
 
     Raises:
         ExportError: if the process died or took too long.
@@ -185,7 +185,7 @@ def render_report(report: Report, print_pages: Callable[[PrintJob], bytes] | Non
     if print_pages is not None:
         return print_pages(_print_job(report))
     with closing(FigureProcess()) as process:
-        process.start()  # it loads matplotlib while the figures are drawn here
+        process.start()  # the process loads matplotlib while the figures are drawn here
         return process.draw(_print_job(report))
 
 

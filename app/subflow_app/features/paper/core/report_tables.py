@@ -47,7 +47,7 @@ class ReportRun:
 
 
 def _headline(runs: Iterable[ReportRun]) -> list[Measure]:
-    """Measures of whole runs for tables: the counterparts of the headline measures of flows, then the weighted RTT."""
+    """Measures of whole runs that correspond to the headline measures of flows, followed by the weighted RTT."""
     keys = [each.of_run for each in headline_measures(flow for run in runs for flow in _flows(run))]
     return [RUN_MEASURES[key] for key in (*keys, "weighted_rtt_s")]
 
@@ -125,7 +125,7 @@ def general_table(scenario: Scenario) -> TextTable:
 
 
 def links_table(links: Iterable[Link]) -> TextTable:
-    """One row per link, and a second one if its directions differ."""
+    """One row per link, or two if its directions differ."""
     columns = text_columns("Link", "Between", "Rate", "Delay", "Queue", "Loss")
     rows = []
     for link in links:
@@ -153,7 +153,7 @@ def flows_table(flows: Iterable[Flow]) -> TextTable:
 
 
 def options_table(flows: Iterable[Flow]) -> TextTable:
-    """Options of controllers and schedulers with defaults, so that a reader can reproduce the runs."""
+    """Options of controllers and schedulers, including defaults, so that a reader can reproduce the runs."""
     columns = text_columns("Flow", "Algorithm", "Options")
     rows = []
     for flow in flows:
@@ -171,7 +171,7 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
 
 
 def events_table(events: Sequence[Event]) -> TextTable:
-    """One row per timed change."""
+    """One row per scheduled change."""
     columns = text_columns("At", "Of", "Change")
     rows = []
     for event in events:

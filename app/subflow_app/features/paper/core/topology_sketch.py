@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# With more links, labels contain only names; beyond the second limit, links have no labels. A table contains the
-# values.
+# Beyond the first limit, labels contain only the names of links; beyond the second limit, links have no labels. The
+# values are also listed in a table.
 _MOST_LINKS_WITH_VALUES = 12
 _MOST_LINKS_WITH_NAMES = 40
-_BOW = 0.16  # bend in multiples of the distance of two nodes, per step in a bundle of parallel links
+_BOW = 0.16  # bend in multiples of the distance between the nodes, per step in a bundle of parallel links
 _POINTS = 24  # segments of a curve
 _INK = "#222222"
 _WIRE = "#BBBBBB"
@@ -44,7 +44,7 @@ class SketchNode:
 
 @dataclass(frozen=True, slots=True)
 class SketchLink:
-    """A link from (x0, y0) to (x1, y1), with its bend beside parallel links and the colours of its subflows."""
+    """A link from (x0, y0) to (x1, y1); ``bow`` bends it away from parallel links, ``lanes`` are subflow colours."""
 
     x0: float
     y0: float
@@ -57,7 +57,7 @@ class SketchLink:
 
 @dataclass(frozen=True, slots=True)
 class TopologySketch:
-    """Content of the drawing; `ways` are the label and the colour of each subflow."""
+    """Content of the drawing; `ways` contains the label and the colour of each subflow."""
 
     nodes: tuple[SketchNode, ...]
     links: tuple[SketchLink, ...]
@@ -116,7 +116,7 @@ def sketch_size_in(sketch: TopologySketch, width_in: float) -> tuple[float, floa
 
 
 def fill_sketch(figure: Figure, sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> None:
-    """Draws the topology with a legend of the subflows into a figure; requires the context `drawing`."""
+    """Draws the topology with a legend of the subflows into a figure; must be called within `drawing`."""
     from matplotlib.lines import Line2D
 
     _draw_sketch(figure.add_subplot(), sketch, style)
@@ -184,7 +184,7 @@ def _draw_link(axes: Axes, link: SketchLink, style: PaperStyle) -> None:
 def _curve(link: SketchLink) -> tuple[list[float], list[float]]:
     """Points of a quadratic Bézier curve that bends to the side, so that parallel links do not overlap."""
     dx, dy = link.x1 - link.x0, link.y1 - link.y0
-    # Bends to the same side for both orders of the ends.
+    # The curve bends to the same side, whichever end is first.
     sign = 1.0 if (dx, dy) > (0.0, 0.0) else -1.0
     bend = 2.0 * _BOW * link.bow * sign
     cx, cy = (link.x0 + link.x1) / 2 - dy * bend, (link.y0 + link.y1) / 2 + dx * bend

@@ -1,7 +1,7 @@
-"""Printing of the page of a report as a PDF with numbered sheets, by Qt without a display.
+"""Printing of a report's HTML page as a PDF with numbered sheets, by Qt without a display.
 
-Qt lays the page out on one endless sheet, and this module divides it: Qt would split rows, and separate headings from
-their text.
+Qt lays out the page on one endless sheet, and this module divides it into sheets. If Qt divided the page, it would
+split rows, and separate headings from their text.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ td.number {{ white-space: nowrap; }}
 code {{ font-family: "DejaVu Sans Mono"; }}
 pre {{ font-family: "DejaVu Sans Mono"; font-size: 7pt; white-space: pre-wrap; margin-top: 0; margin-bottom: 12px; }}
 """
-# Qt renders only old HTML, which these replacements produce. They cannot match text, because text is escaped.
+# Qt renders only old HTML, which these replacements produce. The patterns cannot match text, because text is escaped.
 _IN_OLD_HTML = (
     (r"<style>.*?</style>", ""),
     (r"<figure>", '<p class="drawing">'),
@@ -237,8 +237,8 @@ class _Piece:
     Attributes:
         top, bottom: place on the endless sheet.
         stays: True if the next piece must be on the same sheet.
-        head: top and bottom of the table heading that is repeated above the piece on a new sheet; zeros without a
-            heading.
+        head: top and bottom of the table heading that is repeated above the piece on a new sheet; zeros if no heading
+            is repeated.
     """
 
     top: float
@@ -260,7 +260,7 @@ def _pieces(document: QTextDocument) -> Iterator[_Piece]:
         stays = block.blockFormat().headingLevel() > 1 or block.text() == _OBJECT or _table(block.next()) is not None
         for number in range(lines.lineCount() if block.text() else 0):
             line = lines.lineAt(number)
-            # The first two lines of a paragraph remain together, and the last two.
+            # The first two lines of a paragraph are kept together, and so are the last two.
             is_end = number == 0 < lines.lineCount() - 1 or number == lines.lineCount() - 2
             yield _Piece(corner + line.y(), corner + line.y() + line.height(), stays or is_end)
         block = block.next()

@@ -30,10 +30,10 @@ _MOST_NAMES = 5
 
 
 class ReportDialog(QDialog):
-    """Choices for a report, made before the caller opens the dialog for the file."""
+    """Dialog for the content of a report. The caller then opens the dialog for the file."""
 
     def __init__(self, rows: Sequence[RunRow], plots: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
-        """Dialog for a report on the runs of ``rows``; ``plots`` are the plots that these runs support."""
+        """Creates the dialog for a report on the runs in ``rows``, which support these ``plots``."""
         super().__init__(parent)
         self.setObjectName("report_dialog")
         self.setWindowTitle(tr("Export report"))

@@ -63,7 +63,7 @@ class Reports(QObject):
 
         def ask(found: tuple[list[RunRow], list[PlotSpec]]) -> None:
             self._is_reading = False
-            # In a database opened meanwhile, these numbers belong to other runs.
+            # If a different database has been opened meanwhile, these numbers belong to other runs.
             if store is self._database.store:
                 self._ask(numbers, *found)
 
@@ -106,7 +106,7 @@ class Reports(QObject):
 
             try:
                 kind = report_kind(path)
-                process.start()  # it loads matplotlib while the runs are read
+                process.start()  # the process loads matplotlib while the runs are read
                 report = build_report(read_runs(store, numbers), plots=plots, title=title)
                 return write_file(path, process.draw(replace(report, kind=kind, page=page_size(page))))
             finally:
@@ -136,7 +136,7 @@ class ReportHolder(Protocol):
 
 
 def rows() -> Iterator[ActionSpec[ReportHolder]]:
-    """Action rows of the File menu."""
+    """The action of reports in the File menu."""
     yield ActionSpec(
         "file.export_report",
         "Export &report…",

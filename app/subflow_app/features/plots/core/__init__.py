@@ -1,8 +1,9 @@
-"""The plots of a run, independent of a drawing library: required columns, computation with numpy, axis with unit.
+"""Definitions of the plots of a run, independent of the drawing library.
 
-To add a plot of an unchanged column of the traces, add a `column_plot` to `PLOTS`. For a computed plot, add a module to
-this folder, and its plot to `PLOTS`. `drawing` chooses bins and colours, and combines many curves. Start with `spec`,
-then `curve_plots`.
+A definition contains the required columns, the computation with numpy, and the axis with its unit. To add a plot that
+shows a column of the traces unchanged, add a `column_plot` to `PLOTS`. For a computed plot, add a module to this
+folder, and its plot to `PLOTS`. `drawing` chooses bins and colours, and combines many curves. Start with `spec`, then
+`curve_plots`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,10 @@
-"""Bar plots of goodput by flow and controller, of fairness and of convergence, and means of curves for tables.
+"""Bar plots of goodput, fairness and convergence, and the means of curves that tables show.
 
-Goodput and Jain's fairness index are means over runs, with intervals. The goodput of a transfer counts while the
+Goodput and Jain's fairness index are means over runs, with intervals. The goodput of a transfer is measured while the
 transfer is active. Convergence is the time until a flow reaches its final share.
 
-Means of curves cover the measured interval; if the summary contains the same value, its more exact digits are shown.
+Means of curves cover the measured interval. If the summary contains the same value with more exact digits, the value of
+the summary is shown.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ _COLUMN = "goodput_bps"
 def run_index(traces: Traces) -> float:
     """Jain's index of the goodputs of tcp and mptcp flows while active, as stored with the run.
 
-    Without a stored index, e.g. in a running simulation, the index compares mean goodputs from the end of the warm-up
-    to now. NaN for fewer than two flows, or without goodput.
+    If the run has no stored index, e.g. because it is still running, the index compares the mean goodputs since the end
+    of the warm-up. NaN for fewer than two flows, or if all goodputs are zero.
     """
     if traces.row is not None and traces.row.jain is not None:
         return traces.row.jain
@@ -92,7 +93,7 @@ def convergence_bars(runs: Sequence[Traces]) -> list[Bar]:
 
 
 def convergence_times(traces: Traces) -> Mapping[str, float]:
-    """Convergence time by tcp or mptcp flow, s from its first byte that arrives; NaN without convergence."""
+    """Convergence time of each tcp or mptcp flow, s from the arrival of its first byte; NaN for unconverged flows."""
     wanted = transport_flows(traces)
     times: dict[str, float] = {}
     for curve in column_curves(traces, FLOW, _COLUMN):
@@ -147,20 +148,20 @@ CONVERGENCE = PlotSpec(
 
 
 _TOTAL = "total"
-_ROUNDING = 1e-5  # relative rounding error of samples, which are float32, and of their mean
+_ROUNDING = 1e-5  # relative rounding error of float32 samples and of their mean
 
 
 def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], warmup_s: float) -> float:
-    """Mean of a curve over the measured interval, weighted by time, without gaps; in SI units, NaN without samples.
+    """Time-weighted mean of a curve over the measured interval, SI; NaN for a curve without samples.
 
-    For a rate, the result is the value in the summary, which is more exact, if both agree apart from rounding. For
-    states, the summary contains other means than that of the curve: the congestion window is averaged while the subflow
-    is established, and the RTT over packets.
+    Gaps do not count. If the mean of a rate equals the value in the summary apart from rounding, the function returns
+    the value in the summary, which is more exact. For states, the summary contains different means: it averages the
+    congestion window while the subflow is established, and the RTT over packets.
 
     Args:
         spec: plot of the curve.
         curve: the whole curve over time.
-        figures: results of the run in the form of `run_figures`; empty without a summary.
+        figures: results of the run, as returned by `run_figures`; empty for a run without a summary.
         warmup_s: end of the warm-up on the time axis of the curve, s.
     """
     mean = measured_mean(curve, warmup_s)
@@ -171,7 +172,7 @@ def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], w
 def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
     names = dict(spec.figures)
     if curve.kind == _TOTAL and "subflow" in names:
-        # The summary contains only the subflows, and the sum of their values is the total.
+        # The summary contains only the values of subflows, whose sum is the total.
         parts = list(_parts(figures, curve.owner, names["subflow"]))
         return math.fsum(parts) if parts else math.nan
     value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
@@ -179,9 +180,10 @@ def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
 
 
 def flow_rates(traces: Traces) -> dict[str, float]:
-    """Payload rate of each flow for comparisons, bit/s: the goodput while active for transfers, else the goodput.
+    """Payload rate of each flow for comparisons, bit/s.
 
-    In a running simulation, the rates are means from the end of the warm-up to now; NaN before the first sample.
+    The rate of a transfer is its goodput while active, and the rate of any other flow is its goodput after the warm-up.
+    In a running simulation, rates are means since the end of the warm-up, and NaN before the first sample.
     """
     rates = mean_rates(traces, "goodput_bps")
     for flow in (traces.row.summary or {}).get("flows", ()) if traces.row is not None else ():
@@ -193,7 +195,7 @@ def flow_rates(traces: Traces) -> dict[str, float]:
 
 
 def figure_column(spec: PlotSpec) -> RunColumn | None:
-    """Column of the list of runs that shows the mean of this plot in the same unit; None without such a column."""
+    """Column of the list of runs that shows the mean of this plot in the same unit; None if no column does."""
     if not spec.figures:
         return None
     shown = column(spec.figures[0][1])
@@ -207,7 +209,7 @@ def _key(curve: Curve, figure: str) -> str:
 
 
 def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[float]:
-    """The value of each subflow of a flow, in order of their numbers from 1."""
+    """The value of each subflow of a flow, in the order of subflow numbers, which start at 1."""
     for number in count(1):
         value = figures.get(f"flows.{written(flow)}/{number}.{figure}")
         if not isinstance(value, int | float):
@@ -216,7 +218,7 @@ def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[flo
 
 
 def goodput_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """One bar per flow and experiment: payload rate in bit/s, of transfers while active, else after the warm-up."""
+    """One bar per flow and experiment: payload rate in bit/s, while active for a transfer, else after the warm-up."""
     return flow_bars(runs, transport_colours, flow_rates, note=translatable("no samples"))
 
 
@@ -234,7 +236,7 @@ GOODPUT_BARS = PlotSpec(
 
 
 def controller_bars(runs: Sequence[Traces]) -> list[Bar]:
-    """One bar per controller and experiment: mean over the flows of the controller in each run, bit/s of payload."""
+    """One bar per controller and experiment: payload rate in bit/s, averaged over the flows of the controller."""
     names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
     groups = repetitions(runs)
     made = []

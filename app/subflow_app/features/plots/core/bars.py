@@ -1,4 +1,4 @@
-"""Bars with error bars: a number per run, its mean over repetitions, and the 95 % interval of the mean."""
+"""Bars with error bars: the mean of a number over repetitions of a run, and the 95 % interval of the mean."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Bar:
             hides both together.
         kind: ``"flow"``, ``"controller"``, ``"run"``, or ``"all"`` for bars of several flows.
         colour: colour key; `palette.hex_colour` converts it to a hex value.
-        run: position of the first run of its experiment in the overlay; distinct for each experiment.
+        run: position in the overlay of the first run of the bar's experiment, which identifies the experiment.
         run_title: name of the experiment.
-        values: one number per run with a value, SI, in the order of the runs.
-        mean: mean of `values`; NaN without values, and then the bar is not drawn.
+        values: one number for each run that has a value, SI, in the order of the runs.
+        mean: mean of `values`; NaN if `values` is empty, in which case no bar is drawn.
         ci95: half the width of the 95 % interval of the mean, by Student's t; NaN for fewer than two values.
         note: text in place of a bar without a mean, e.g. ``"not converged"``.
     """
@@ -49,7 +49,7 @@ class Bar:
     note: str = ""
 
     def reach(self, *, is_signed: bool) -> tuple[float, float]:
-        """Distances from the mean down and up to the drawn ends of the interval, SI; NaN without an interval."""
+        """Distances from the mean down and up to the drawn ends of the interval, SI; NaN for an unknown interval."""
         low, high = interval_ends(np.array([self.mean]), np.array([self.ci95]), is_signed=is_signed)
         return float(self.mean - low[0]), float(high[0] - self.mean)
 
@@ -59,13 +59,13 @@ class Group:
 
     Attributes:
         title: distinct name of the experiment.
-        positions: positions of all its runs in the overlay.
-        runs: runs that count; identical repetitions are left out.
-        sample_positions: positions of the runs that count.
+        positions: positions of all runs of the experiment in the overlay.
+        runs: runs of the experiment, without identical repetitions.
+        sample_positions: positions of `runs` in the overlay.
     """
 
     def __init__(self, title: str, positions: Sequence[int], runs: Sequence[Traces]) -> None:
-        """Groups these runs at these positions of the overlay."""
+        """Groups these runs, whose positions in the overlay are given in the same order."""
         # Imported here, because the module is needed only once runs are grouped.
         from subflow_app.features.comparison.core.conditions import copies_among
 
@@ -106,7 +106,7 @@ def make_bar(
     kind: str = "flow",
     note: str = "",
 ) -> Bar:
-    """The bar of these numbers, one per run of the group; NaN and infinite numbers are left out."""
+    """A bar for these numbers, one per run of the group; NaN and infinite numbers are left out."""
     found = Estimate.of(value for value in values if math.isfinite(value))
     return Bar(category, owner, kind, colour, group.first, group.title, found.values, found.mean, found.ci95, note)
 
@@ -117,7 +117,7 @@ def flow_bars(
     numbers: Callable[[Traces], Mapping[str, float]],
     note: str = "",
 ) -> list[Bar]:
-    """One bar per flow and experiment, ordered by flow, from one number per flow and run."""
+    """One bar per flow and experiment, ordered by flow; ``numbers`` returns a number for each flow of a run."""
     found: dict[str, list[Bar]] = {}
     for group in repetitions(runs):
         by_run = [numbers(traces) for traces in group.runs]
@@ -131,14 +131,17 @@ def flow_bars(
 
 
 class Places(NamedTuple):
-    """Places of bars along their axis: category k is centred at k, with a width of 1 including the space around it."""
+    """Positions of bars along their axis, on which category k is centred at k and is 1 wide, including margins."""
 
     categories: tuple[str, ...]
     bars: tuple[tuple[float, float], ...]  # middle and width of each bar
 
 
 def bar_places(bars: Sequence[Bar]) -> Places:
-    """Places of categories in the order of the bars; the bars of a category are side by side with equal widths."""
+    """Positions of these bars; the bars of a category are side by side with equal widths.
+
+    The categories follow the order in which they first appear among the bars.
+    """
     categories = tuple(dict.fromkeys(bar.category for bar in bars))
     # If each category has one bar, the bar is centred.
     runs = sorted({bar.run for bar in bars}) if len(categories) < len(bars) else []
@@ -155,13 +158,13 @@ def bar_places(bars: Sequence[Bar]) -> Places:
 
 
 def run_count(bars: Sequence[Bar]) -> tuple[int, int]:
-    """Smallest and largest number of runs per bar that has values; 0 and 0 without such bars."""
+    """Smallest and largest number of runs per bar, not counting bars without values; (0, 0) if no bar has values."""
     counts = [len(bar.values) for bar in bars if bar.values]
     return (min(counts), max(counts)) if counts else (0, 0)
 
 
 def interval_text(bars: Sequence[Bar]) -> str:
-    """Meaning of the error bars in words, or the reason why individual runs have no interval; empty without values."""
+    """Explains the error bars, or why single runs have no interval; returns an empty text if no bar has values."""
     least, most = run_count(bars)
     if most == 0:
         return ""

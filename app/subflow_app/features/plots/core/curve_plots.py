@@ -1,8 +1,8 @@
 """Plots over time of throughput, packet loss, drops and Jain's fairness index.
 
 Throughput is drawn for each subflow, and as a total for each flow with several subflows. Loss is the share of lost
-packets of each subflow in the last second. Drops of each link direction are those of the queue, random and scripted
-losses, and losses while the link was down. Jain's index compares the goodputs of flows over the last 5 s.
+packets of each subflow in the last second. Drops of a link direction include queue drops, random and scripted losses,
+and losses while the link was down. Jain's index compares the goodputs of flows over the last 5 s.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ _ARRIVALS_COLUMN = "goodput_bps"
 
 
 def throughput_curves(traces: Traces) -> list[Curve]:
-    """Throughput of the subflows of each flow, then of the flow, bit/s; a flow with one subflow has no total.
+    """Throughput in bit/s of the subflows of each flow, followed by the flow's total if it has several subflows.
 
-    A cbr or onoff flow has no subflows, and its curve shows its goodput.
+    For a cbr or onoff flow, which has no subflows, the curve shows the goodput.
     """
     colours = transport_colours(traces)
     subflows: dict[str, list[Curve]] = {}
@@ -69,7 +69,7 @@ THROUGHPUT = PlotSpec(
 
 _LOSSES, _RATE = "losses_pkts", "throughput_bps"
 _WINDOW_S = 1.0
-# Size of the headers of a packet in bytes: a payload of 1448, the default, gives 1500 on the wire.
+# Bytes of headers per packet: the default payload of 1448 bytes gives 1500 bytes on the wire.
 _HEADER_BYTES = 52
 
 
@@ -144,10 +144,10 @@ ALL_FLOWS = "all flows"
 
 
 def jain_curves(traces: Traces) -> list[Curve]:
-    """One curve of Jain's index, 1/n to 1 for n active flows; NaN for fewer than two active flows, or without goodput.
+    """One curve of Jain's index, 1/n to 1 for n active flows; NaN for fewer than two, or if all goodputs are zero.
 
     The index compares the goodputs of tcp and mptcp flows over the last 5 s, or since their start. A flow is active
-    from its first byte that arrives until its transfer is complete or all its subflows are closed; a starving flow
+    from the arrival of its first byte until its transfer is complete or all its subflows are closed. A starving flow
     counts as zero.
 
     Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
@@ -190,7 +190,7 @@ def jain_over_time(rates: NDArray[np.float64], flows: NDArray[np.int64]) -> NDAr
 
 
 def flow_ends_s(traces: Traces) -> dict[str, float]:
-    """Time at which each ended flow completed its transfer, or else closed its last subflow, s; omits other flows."""
+    """End of each flow that has ended, s: the completion of its transfer, or else the closing of its last subflow."""
     subflows = {key.owner for key in traces.keys() if key.scope == SUBFLOW}  # noqa: SIM118 - a sequence
     ends: dict[str, float] = {}
     closed: dict[str, float] = {}

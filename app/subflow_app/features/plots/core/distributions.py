@@ -1,6 +1,6 @@
 """Distributions of flow throughput and of subflow round-trip time, and the phase plot of each subflow.
 
-The phase plot shows round-trip time against congestion window, point by point in the order of time.
+The phase plot shows round-trip time against congestion window, and connects the points in the order of time.
 """
 
 from __future__ import annotations
@@ -80,16 +80,15 @@ RTT_CDF = PlotSpec(
 
 
 _CWND, _RTT = "cwnd_pkts", "srtt_s"
-# Longer curves are thinned out evenly, because more points would look like a cloud instead of a path.
+# Longer curves are thinned out evenly, because more points would look like a cloud instead of a line.
 _MOST_POINTS = 4000
 
 
 def phase_curves(traces: Traces) -> list[Curve]:
     """One curve per subflow: smoothed RTT in s over the congestion window in packets, with the time of each point.
 
-    NaN interrupts the path at gaps.
-
-    Growth of the window at constant RTT fills the path; growth at rising RTT fills the queue.
+    NaN interrupts the curve at gaps. While the window grows at constant RTT, it fills the pipe; once the RTT rises with
+    it, it fills the queue.
     """
     windows = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _CWND)}
     made = []
@@ -105,7 +104,7 @@ def phase_curves(traces: Traces) -> list[Curve]:
 
 
 def _kept(is_known: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Indices of the points to draw, and of the first point of each gap between them, whose NaN interrupts the path."""
+    """Indices of the points to draw, and of the first NaN of each gap between them, which interrupts the curve."""
     known = np.flatnonzero(is_known)
     gaps = np.flatnonzero(is_known[:-1] & ~is_known[1:]) + 1
     kept = known[:: max(1, -(-len(known) // _MOST_POINTS))]

@@ -1,11 +1,11 @@
-"""Look of curves in all plots of a window, as the user chose it: colours, smoothing, and combined curves.
+"""Appearance of the curves in all plots of a window, as chosen by the user: colours, bins, and combined curves.
 
 Colours distinguish the subflows of each run, the controllers, or the runs. Curves over time show samples, or means over
 bins of equal length.
 
-A combined curve represents many: the median of many flows with percentile bands, or the mean over seeds with its
-interval. Without combined curves, a hundred flows of two paths would give three hundred lines with their totals, and
-five seeds would give five lines for one result.
+A combined curve represents many curves: it is the median of many flows with percentile bands, or the mean over seeds
+with its interval. Without combined curves, a hundred flows with two paths each would appear as three hundred lines,
+including their totals, and five seeds as five lines for one result.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ BY_RUN: ColourBy = "run"
 BY_CONTROLLER: ColourBy = "controller"
 BY_SUBFLOW: ColourBy = "subflow"
 
-# Added to the shade of the total of a flow, so that the total is darker than its subflows of the same hue.
+# Added to the shade of a flow's total, so that the total is darker than the subflows, which have the same hue.
 _SHADE_OF_TOTAL = 2
 
 
@@ -79,7 +79,7 @@ class CurveChoices:
     """The user's choices for curves.
 
     Attributes:
-        bin_s: length of bins of curves over time, s; zero: unaveraged samples; None: chosen by the visible time range.
+        bin_s: bin length of curves over time, s; zero: unaveraged samples; None: depends on the visible time range.
         colour_by: meaning of colours.
         seeds_averaged: whether at least `LEAST_SEEDS` runs of an experiment are drawn as their mean.
         crowds_summed_up: whether copies of a flow are drawn as their median in runs of more than `MOST_FLOWS` flows.
@@ -96,11 +96,11 @@ class CurveChoices:
 RAW_S = 0.0
 """Bin length that selects unaveraged samples."""
 BIN_WIDTHS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-"""Bin lengths to choose from, s; without a choice, the visible time range determines the bins."""
+"""Bin lengths that the user can choose, s; by default, the bin length depends on the visible time range."""
 
-# A rate with more points looks like a band of noise: 200 s are drawn as means over 1 s.
+# A rate with more points looks like a band of noise. Therefore, 200 s are drawn as means over 1 s.
 MOST_RATE_POINTS = 250
-# States at an instant are not noise: their saw-teeth and peaks are visible up to one sample per pixel.
+# States at an instant are not noisy: sawteeth and peaks remain visible with up to one sample per pixel.
 MOST_STATE_POINTS = 1000
 
 
@@ -122,7 +122,7 @@ def bin_width_s(intervals_s: Sequence[float], span_s: float, *, chosen_s: float 
     Args:
         intervals_s: sampling intervals of the curves, s.
         span_s: length of the visible time range.
-        chosen_s: bin length that the user chose; None: chosen by the visible time range.
+        chosen_s: bin length that the user chose, s; None: depends on the visible time range.
         is_rate: whether each sample is a mean over the interval that ends at its time.
     """
     if not intervals_s:
@@ -147,9 +147,9 @@ def in_bins(curve: Curve, bin_s: float) -> Curve:
 
 
 MOST_FLOWS = 12
-"""Largest number of flows of a run with separate lines; among more flows, copies of a definition become one median."""
+"""Largest number of flows of a run that are drawn separately; among more flows, copies are drawn as their median."""
 LEAST_SEEDS = 3
-"""Smallest number of runs of an experiment drawn as a mean: the interval of two runs is too wide to be useful."""
+"""Smallest number of runs that are drawn as their mean, because the interval of two runs is too wide to be useful."""
 
 # Percentiles at the edges of the bands of a crowd, the widest band first.
 _EDGES = ((0.10, 0.90), (0.25, 0.75))
@@ -169,7 +169,7 @@ class Crowd:
 
 
 def percentiles(values: NDArray[np.float32], shares: Sequence[float]) -> NDArray[np.float32]:
-    """Percentiles over rows with linear interpolation; NaN is ignored, and a column of NaN gives NaN.
+    """Percentiles over rows with linear interpolation; NaN is ignored, and a column of only NaN gives NaN.
 
     Args:
         values: float32 [rows, n].
@@ -193,9 +193,10 @@ def percentiles(values: NDArray[np.float32], shares: Sequence[float]) -> NDArray
 
 
 def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], list[Crowd]]:
-    """The curves, with the median of each crowd in the place of its first member, and the crowds.
+    """Replaces the curves of each crowd by their median; returns the curves to draw, and the crowds.
 
     A crowd consists of two or more copies of a flow definition in a run where more than `MOST_FLOWS` flows have curves.
+    Its median takes the place of its first member.
 
     Args:
         curves: unaveraged curves of all runs.
@@ -221,7 +222,7 @@ def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], lis
 
 
 def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curve | None:
-    """The member curve nearest to a value, SI, at a time, s; None if no member has samples around that time."""
+    """The member whose curve is nearest to a value (SI) at a time (s); None if no member has samples around then."""
     nearest, least = None, np.inf
     for member in (member for crowd in crowds for member in crowd.members):
         count = min(len(member.time_s), len(member.values))

@@ -32,7 +32,7 @@ NOTHING = Stretch(*[math.nan] * len(Stretch._fields))
 
 
 def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: float, to_s: float) -> Stretch:
-    """Statistics of a curve between two times in any order; the sample nearest to each time counts.
+    """Statistics of a curve between the samples nearest to two times, which may be given in any order.
 
     Args:
         time_s: float64 [n], s, ascending.

@@ -1,4 +1,4 @@
-"""Definition of a plot without its drawing: the window draws with pyqtgraph, and exports draw with matplotlib."""
+"""Definition of a plot, independent of its drawing, which uses pyqtgraph in the window and matplotlib in exports."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from subflow_app.vocabulary.measures import measure
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Band:
-    """An area around a curve, drawn below the curve.
+    """A shaded area around a curve, drawn behind the curve.
 
     Attributes:
         share: share of the values inside the area: 0.95 for a confidence interval, 0.8 between the 10th and 90th
             percentile.
         low: lower edge, float32 [n], SI, at the times of the curve; NaN for unknown values.
-        high: upper edge, in the form of `low`.
+        high: upper edge, of the same shape as `low`.
     """
 
     share: float
@@ -62,15 +62,14 @@ class Curve:
         colour: colour key; `palette.hex_colour` converts it to a hex value.
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN for unknown values.
-        x: float64 [n], SI, positions of the points in a plot over another quantity than time, in drawing order; NaN
-            interrupts the curve. None: the positions are `time_s`. If `x` is given, `time_s` may be empty, e.g. for
-            distributions.
+        x: float64 [n], SI, x positions in drawing order, for a plot that is not over time; NaN interrupts the curve. If
+            `x` is None, the positions are `time_s`; otherwise, `time_s` may be empty, e.g. for distributions.
         run: position of the run in an overlay, from 0.
         run_title: name of that run, distinct among the runs in the plot.
         is_ghost: whether the run is the original of a fork, drawn behind the fork.
         dash: number of the dash pattern, see `palette.dash`.
         bands: areas around a combined curve, the widest first.
-        bin_s: length of the bins that the samples average, s; 0 for unaveraged samples.
+        bin_s: length of the bins over which samples were averaged, s; 0 for unaveraged samples.
     """
 
     label: str
@@ -95,13 +94,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ticks:
-    """Instants of events, as ticks at the bottom of a plot or as lines across it.
+    """Times of events, drawn as ticks at the bottom of a plot or as lines across it.
 
     Attributes:
         times_s: float64 [n], s.
-        height: height of the ticks as a share of the height of the plot; 1: lines across it.
-        colour: colour of the curve with the events; None for events of no curve.
-        text: text beside a line; empty for no text.
+        height: height of the ticks as a share of the height of the plot; 1 draws lines across the plot.
+        colour: colour of the curve to which the events belong; None for events that belong to no curve.
+        text: label of a line; empty for a line without a label.
     """
 
     times_s: NDArray[np.float64]
@@ -172,20 +171,20 @@ class PlotSpec:
         curves: computes the curves of a run from its traces, always the same number in the same order; returns an empty
             list for a plot of bars.
         x: quantity along the x axis; None for plots over time and bars.
-        is_joined: whether a curve needs all columns of its owner; imported measurements may lack some of them.
+        is_joined: whether a curve needs all of `columns` of its owner; imported measurements may lack some columns.
         bars: computes the bars from the traces of all runs; None for plots of curves.
         from_zero: whether the axis starts at zero, for quantities whose size matters more than their change.
         is_rate: whether each sample is a mean over the interval that ends at its time, instead of a state at that time.
             Only then is the mean of several samples exact for their whole interval, see `averaged`.
         is_signed: whether values may be negative.
         ceiling: minimum upper end of the axis, SI: 1 for shares and indices; None: the axis fits the values.
-        least_flows: number of tcp and mptcp flows that the plot needs: 2 for comparisons of flows.
+        least_flows: minimum number of tcp and mptcp flows in a run: 2 for comparisons of flows.
         figures: pairs of curve kind and summary key for the means over the measured interval, e.g. ``("subflow",
             "mean_cwnd_pkts")``; see `bar_plots.measured_value`.
         needs: requirement on a run in words for messages, e.g. ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
         numbers: kind of agents' numbers that the plot shows; None for other plots.
-        number: name of the number; empty: the first number of each agent. For a script, a variable of its decisions.
+        number: name of the number, or of a variable in a script's decisions; empty: the first number of each agent.
     """
 
     id: str
@@ -234,7 +233,7 @@ class PlotSpec:
         return self.number or self.numbers or self.columns[0][1]
 
     def of_number(self, name: str) -> PlotSpec:
-        """The plot of another number, e.g. ``"window_change"``; requires `numbers`.
+        """The same plot for a different number, e.g. ``"window_change"``; requires `numbers`.
 
         Subflows whose agent lacks this number have no samples.
         """
@@ -248,7 +247,7 @@ class PlotSpec:
         )
 
     def overlay(self, runs: Sequence[Traces]) -> list[Curve]:
-        """Curves of several runs in one plot; run k has `run` = k and dash pattern k."""
+        """Curves of several runs in one plot; the curves of run k have `run` = k and dash pattern k."""
         return [
             replace(curve, run=index, run_title=name, dash=index)
             for index, (name, traces) in enumerate(zip(run_names(runs), runs, strict=True))
@@ -263,7 +262,7 @@ class PlotSpec:
         """True if a run has data for this plot."""
         if not self.reads(traces):
             return False
-        # A measurement has no controllers or fair shares: only computing the plot shows whether it has data.
+        # For a measurement, which lacks controllers and fair shares, only computing the plot shows whether data exist.
         return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
 
     def reads(self, traces: Traces) -> bool:
@@ -285,7 +284,7 @@ def axis_text(label: str, unit: str) -> str:
 
 
 def no_curves(_traces: Traces) -> list[Curve]:
-    """An empty list: the curves of a plot that shows bars."""
+    """Returns an empty list, because a plot of bars shows no curves."""
     return []
 
 
@@ -300,12 +299,12 @@ def transport_flows(traces: Traces) -> list[str]:
 
 
 def mean_rates(traces: Traces, name: str) -> dict[str, float]:
-    """Mean of a rate by flow, SI, from the end of the warm-up to now; NaN before the first sample."""
+    """Mean of a rate for each flow since the end of the warm-up, SI; NaN before the first sample."""
     return {curve.owner: measured_mean(curve, traces.warmup_s) for curve in column_curves(traces, FLOW, name)}
 
 
 def measured_mean(curve: Curve, warmup_s: float) -> float:
-    """Mean of a curve from the end of the warm-up, weighted by time, SI; NaN without samples. See `time_mean`."""
+    """Time-weighted mean of a curve since the end of the warm-up, SI; NaN for an empty curve. See `time_mean`."""
     return time_mean(curve.time_s, curve.values, warmup_s)
 
 
@@ -383,7 +382,7 @@ _SCALES = {"Mbit/s": 1e-6, "ms": 1e3, "ms/s": 1e3, "%": 100.0, "kB": 1e-3}
 def column_plot(
     plot_id: str, title: str, column: str, *scopes: str, unit: str = "", y_label: str = "", **more: Any
 ) -> PlotSpec:
-    """The plot of an unchanged column of the traces: a curve per flow, subflow or link with this column.
+    """A plot that shows a column of the traces unchanged: one curve per flow, subflow or link with this column.
 
     Args:
         plot_id: name on the command line and in settings.
@@ -415,9 +414,9 @@ def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> Plot
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
     """Number of samples per drawn point: 1, 2, 5, 10, 20, 50 and so on.
 
-    The result is the smallest of these numbers that leaves at most `most_points` points. Averages are necessary,
-    because a rate sampled several times per RTT alternates between zero and the link rate: the curve of 200 s at 100 ms
-    would cover the plot.
+    The result is the smallest of these numbers that leaves at most `most_points` points. Averaging is necessary,
+    because a rate sampled several times per RTT alternates between zero and the link rate. Without averaging, the curve
+    of 200 s sampled at 100 ms would cover the whole plot.
     """
     samples = duration_s / interval_s
     factor = 1
@@ -441,7 +440,7 @@ def averaged(curve: Curve, samples: int) -> Curve:
 
 
 def bin_means(values: NDArray[np.float32], samples: int) -> NDArray[np.float32]:
-    """Means of consecutive values along the last axis; NaN is ignored, and a bin of NaN gives NaN.
+    """Means of consecutive values along the last axis; NaN is ignored, and a bin of only NaN gives NaN.
 
     Args:
         values: float32 [..., n].

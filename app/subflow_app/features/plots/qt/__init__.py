@@ -1,4 +1,4 @@
-"""Drawing with pyqtgraph, whose import takes over a second and therefore follows the first paint of the window.
+"""Drawing with pyqtgraph, which takes over a second to import and is therefore loaded after the first paint.
 
-Start reading at ``plot_stack``; ``plot_view`` is the widget in the window, and can exist without pyqtgraph.
+Start reading at ``plot_stack``. ``plot_view`` is the widget in the window, and works while pyqtgraph is not loaded.
 """

@@ -1,6 +1,6 @@
 """Ids of lines across plots, and texts of plots in the language of the window.
 
-This module does not need pyqtgraph, because the legend uses it too. Figures in files are always in English.
+This module works without pyqtgraph, because the legend uses it too. Figures in files are always in English.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class CurveId(NamedTuple):
 
 
 def curve_id(curve: Curve) -> CurveId:
-    """The id of a curve; the total of a flow and the flow share a line."""
+    """The id of a curve; a flow and its total share one id."""
     return CurveId(curve.run, curve.owner, line_kind(curve.kind))
 
 
@@ -61,7 +61,7 @@ def _with_number(spec: PlotSpec, text: str) -> str:
 
 
 def bins_text(bin_s: float | None) -> str:
-    """Text for the bins of curves: a length in s; 0: raw samples; None: automatic, chosen by the visible time range."""
+    """Text that describes a bin length in s; 0 means raw samples, and None means that the bin length is automatic."""
     if bin_s is None:
         return tr("Bins: automatic")
     return tr("Bins: {time} s", time=fmt.number(bin_s)) if bin_s else tr("Bins: raw samples")

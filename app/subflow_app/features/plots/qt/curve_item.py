@@ -20,7 +20,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
     def __init__(self, scale: float) -> None:
         """``scale`` converts SI values to the unit of the axis."""
-        # One sample per pixel column instead of five halves the drawing time; with peaks kept, the picture is the same.
+        # One sample per pixel column instead of five halves the drawing time, and the picture still shows all peaks.
         super().__init__(connect="finite", autoDownsampleFactor=1.0)
         self.opts["autoDownsampleFactor"] = 1.0
         self.setDownsampling(auto=True, method="peak")
@@ -34,7 +34,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
     def feed(self, curve: Curve) -> None:
         """Replaces the samples; returns early if they are unchanged."""
         count = min(len(curve.time_s), len(curve.values))
-        # The first or last time also differs if the bin length has changed, or if the last bin has grown.
+        # A changed bin length or a grown last bin changes the first or last time, even at an equal number of samples.
         if 0 < count == len(self.shown_values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
             return
         self.time_s = curve.time_s
@@ -52,7 +52,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
             self.curve.update()
 
     def set_log(self, is_log: bool) -> None:
-        """Switches to a logarithmic or linear axis; on a logarithmic one, zero and negative values become gaps."""
+        """Switches to a logarithmic or linear axis; on a logarithmic axis, zero and negative values become gaps."""
         self._log = is_log
         self.setLogMode(False, is_log)
         self._draw()
@@ -63,7 +63,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         return float("nan") if index is None else float(self.shown_values[index])
 
     def range_near(self, time_s: float, reach_s: float) -> tuple[float, float]:
-        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN without a visible sample."""
+        """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN if no sample is visible."""
         nearest = self._nearest(time_s)
         if nearest is None:
             return float("nan"), float("nan")
@@ -76,7 +76,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         return (float(np.log10(low)), float(np.log10(high))) if self._log else (low, high)
 
     def last_value(self) -> float:
-        """The newest value, in the unit of the axis; NaN before the first."""
+        """The latest value, in the unit of the axis; NaN before the first sample."""
         return float(self.shown_values[-1]) if len(self.shown_values) else float("nan")
 
     def _nearest(self, time_s: float) -> int | None:
@@ -92,7 +92,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         """The points on screen, where a gap is only as wide as its missing samples.
 
         WORKAROUND(pyqtgraph 0.14): the peaks of several samples become NaN if one sample is NaN. A curve with scattered
-        samples would vanish when several share a pixel column.
+        samples would vanish when several samples share a pixel column.
         """
         shown, samples = super()._getDisplayDataset(), int(self._adsLastValue)
         if shown is None or samples <= 1 or shown is self._mended:
@@ -113,7 +113,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         if self._log:
             values = np.where(values > 0, values, np.nan)
         if not np.isfinite(values).any():
-            # pyqtgraph warns about the bounds of a curve that consists of gaps.
+            # pyqtgraph warns about the bounds of a curve that consists only of gaps.
             self.setData(np.empty(0), np.empty(0))
             return
         self.setData(self.time_s, values)

@@ -1,4 +1,4 @@
-"""Button over the plots: its text shows the bins of the curves, and its menu offers the choices for curves."""
+"""Button over the plots, whose text shows the bin length and whose menu contains the choices for curves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class CurvesButton(QToolButton):
         self.setFont(small)
 
     def show_bins(self, bin_s: float | None) -> None:
-        """Sets the button's text to the bin length, s; 0: raw samples; None: bins chosen by the visible time range."""
+        """Sets the button's text to a bin length in s; 0 means raw samples, and None automatic bins."""
         self.setText(f"{bins_text(bin_s)} ▾")
         self.setAccessibleName(bins_text(bin_s))
         self._place()

@@ -1,7 +1,7 @@
-"""Plots that receive the curves of runs in their bins and colours, in time slices if the curves are many.
+"""Plots that are fed with binned and coloured curves of runs, in time slices if the curves are many.
 
-A curve is drawn separately or in a combined curve; the originals of forks appear as ghosts. Between slices, the window
-handles input: otherwise, the 700 curves of 100 flows with two paths would block it.
+A curve is drawn separately or as part of a combined curve, and the originals of forks are drawn as ghosts. The window
+handles input between slices. Without slices, the 700 curves of 100 flows with two paths would block the window.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from subflow_app.vocabulary.language import tr
 # Duration of a slice, s.
 _SLICE_S = 0.015
 END_OF_SLICE = True
-"""Value that work yields to end its slice early, so that a picture is painted before the next slice."""
+"""Yielded by work to end its slice early, so that the window repaints before the next slice."""
 
 
 class SlicedFeed(QObject):
@@ -59,8 +59,8 @@ class SlicedFeed(QObject):
         """Starts without work.
 
         Args:
-            stack: the `PlotStack`, whose painting is suspended during the work: one picture per plot at the end
-                suffices.
+            stack: the `PlotStack`, whose painting is suspended during the work, because painting each plot once at the
+                end suffices.
         """
         super().__init__(stack)
         self._stack = stack
@@ -100,7 +100,7 @@ class SlicedFeed(QObject):
 
 
 def _is_left(work: Iterator[object]) -> bool:
-    """Works for one slice; True if work may remain."""
+    """Runs the work for one slice; returns True if work may remain."""
     end = time.perf_counter() + _SLICE_S
     return any(said is END_OF_SLICE or time.perf_counter() >= end for said in work)
 
@@ -114,7 +114,8 @@ class CurveLooks:
 
     Attributes:
         choices: the user's choices for curves.
-        colours: ``#RRGGBB`` of lines that the user coloured, for all runs, or for one run if colours distinguish runs.
+        colours: ``#RRGGBB`` of lines that the user coloured. The colour of a line applies to all runs, unless colours
+            distinguish runs.
     """
 
     def __init__(self) -> None:
@@ -130,7 +131,7 @@ class CurveLooks:
 
     @property
     def ghosts(self) -> tuple[Ghost, ...]:
-        """Pairs of forks with their originals, and of runs with the runs before a change of the scenario."""
+        """Pairs of a fork and its original, and pairs of a run and the run before a change of the scenario."""
         return tuple(self._ghosts.values())
 
     def set_runs(self, runs: Sequence[Traces]) -> None:
@@ -145,7 +146,7 @@ class CurveLooks:
         return self._crowds.get(spec.id, ())
 
     def in_bins(self, spec: PlotSpec, curve: Curve) -> Curve:
-        """A curve in the bins of its plot."""
+        """The curve, averaged over the bins of this plot."""
         return in_bins(curve, self.bin_s(spec))
 
     def bin_s(self, spec: PlotSpec) -> float:
@@ -162,7 +163,7 @@ class CurveLooks:
         return {(run, owner) for run in runs for owner in owners}
 
     def has_other_bins(self, spec: PlotSpec, span_s: float) -> bool:
-        """True if a visible time range of this length, s, changes the bins of a plot."""
+        """True if the bins of a plot would change for a visible time range of this length, s."""
         intervals_s, bin_s = self._bins.get(spec.id, ((), RAW_S))
         return self._bin_s(spec, intervals_s, span_s) != bin_s
 
@@ -214,8 +215,8 @@ class CurveLooks:
     def marks(self) -> list[Sequence[TraceMark]]:
         """Marks of the events in each run.
 
-        Ghosts show no marks, because these would hide the marks of their forks. Runs drawn as a mean show only changes
-        of links and controllers, which are the same in all of these runs.
+        The marks of ghosts are left out, because they would hide the marks of the forks. Runs drawn as a mean show only
+        changes of links and controllers, which all runs of an experiment share.
         """
         averaged = {run for group in self._averaged() for run in group.positions}
         marks: list[Sequence[TraceMark]] = []
@@ -241,14 +242,14 @@ class CurveLooks:
         return sum(traces.row is None for traces in self._runs)
 
     def _averaged(self) -> Sequence[Group]:
-        """Experiments drawn as one: with enough seeds, or with many identical runs."""
+        """Experiments whose runs are drawn as one: those with enough seeds, or with many identical runs."""
         if self._running != self._count_running():
             # Repetitions are known only after the end of a run.
             self._find_experiments()
         return self._experiments if self.choices.seeds_averaged else ()
 
     def _repeated(self, run: int) -> Sequence[int]:
-        """Positions of the runs that are drawn together with this run, itself included."""
+        """Positions of this run and of the runs that are drawn together with it."""
         return next((group.positions for group in self._averaged() if run in group.positions), (run,))
 
     def _colouring(self) -> Colouring:
@@ -260,7 +261,7 @@ class CurveLooks:
         return Colouring(self._runs, self.choices.colour_by, [places[head] for head in heads])
 
     def _bin_s(self, spec: PlotSpec, intervals_s: Sequence[float], span_s: float) -> float:
-        # Numbers of agents and scripts are sampled at decisions instead of equal intervals.
+        # Numbers of agents and scripts are sampled at decisions, not at equal intervals.
         if spec.numbers is not None or spec.number:
             return RAW_S
         return bin_width_s(intervals_s, span_s, chosen_s=self.choices.bin_s, is_rate=spec.is_rate)
@@ -287,7 +288,7 @@ class CurveLooks:
         return drawn
 
     def _with_means(self, curves: list[Curve], *, is_signed: bool) -> list[Curve]:
-        """The curves, with the mean of each experiment in the place of its first run."""
+        """Replaces the curves of the runs of an experiment by their mean, in the place of the first run."""
         heads = {run: group for group in self._averaged() for run in group.positions}
         if not heads:
             return curves
@@ -331,7 +332,10 @@ def _fork_title(ghost: Ghost) -> str:
 
 
 def _from_fork_on(curve: Curve, fork: Curve, at_s: float) -> Curve:
-    """The curve without the part shared with its fork; all samples if the two differ earlier, e.g. between versions."""
+    """The curve of an original, without the part that its fork repeats.
+
+    If the curves differ before the fork, e.g. because different versions computed them, the whole curve is returned.
+    """
     # One nanosecond after the fork, so that rounding cannot exclude a sample at the time of the fork.
     first = max(0, int(np.searchsorted(curve.time_s, at_s + _NANOSECOND, side="right")) - 1)
     is_same = np.array_equal(curve.values[:first], fork.values[:first], equal_nan=True)
@@ -356,7 +360,7 @@ class FedPlots(ScrolledPlots):
 
     curves_changed = Signal()  # the set of lines has changed, not only their samples
     time_range_changed = Signal(float, float)  # first and last visible time, s
-    fed = Signal()  # emitted when sliced work ends: all curves have their newest samples
+    fed = Signal()  # emitted when sliced work ends and all curves show their latest samples
 
     def __init__(self, parent: QWidget | None) -> None:
         super().__init__(parent)
@@ -374,9 +378,9 @@ class FedPlots(ScrolledPlots):
         self._others: list[XYPlot | BarPlot] = []
         self._marks_shown = True
         self._log = False
-        # Plots not over time are recomputed from all samples, but only a few times per second.
+        # Plots that are not over time are recomputed from all samples, so they are fed only a few times per second.
         self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
-        # Feeds the bins for the current time range, once for all changes of the range within a turn of the event loop.
+        # Feeds the bins for the current time range once, however often the range changes in a turn of the event loop.
         self._bins_timer = timer(self, self._feed, is_single=True)
         self._sliced = SlicedFeed(self)
         self._is_crowded = self._is_stale = False  # whether curves are fed in slices; whether samples arrived meanwhile
@@ -465,7 +469,7 @@ class FedPlots(ScrolledPlots):
         self._feed_others()
 
     def _feed_newest(self) -> None:
-        # While slices are waiting, the picture skips a frame; the next one includes all samples.
+        # While slices are waiting, this frame is skipped; the next frame shows all samples.
         self._is_stale = self._sliced.is_busy or self._rest.isActive()
         if not self._is_stale:
             self._feed_over_time([] if self._is_crowded else self._note_curves(self.time_plots))
@@ -513,7 +517,7 @@ class FedPlots(ScrolledPlots):
                 plot.feed([curve for each, curve in fed if each is plot])
 
     def _note_curves(self, plots: Sequence[_Plot]) -> list[tuple[_Plot, Curve]]:
-        """The curves of these plots, which are also registered for the legend."""
+        """Computes the curves of these plots, and registers them for the legend."""
         fed = []
         of_spec: tuple[PlotSpec | None, list[Curve]] = (None, [])
         for plot in plots:
@@ -531,7 +535,7 @@ class FedPlots(ScrolledPlots):
         return fed
 
     def _fit_lines(self) -> None:
-        """Chooses antialiasing and line width by the number of samples, because wide lines take seven times as long.
+        """Chooses antialiasing and line width by the number of samples; wide lines take seven times as long to draw.
 
         On high-resolution screens, a line of one pixel would be too thin.
         """
@@ -552,7 +556,10 @@ class FedPlots(ScrolledPlots):
                 plot.set_marks(marks, self._colours)
 
     def _point_at_flow(self, under: StackedPlot | None, position: QPointF) -> None:
-        """Highlights the flow behind a median nearest to the mouse, in all plots; elsewhere, removes the highlight."""
+        """Highlights, in all plots, the flow nearest to the mouse among the flows that medians represent.
+
+        If the plot under the mouse shows no median, removes the highlight.
+        """
         found, time_s = None, math.nan
         if isinstance(under, TimePlot):
             at = under.view.mapSceneToView(position)
@@ -575,7 +582,7 @@ class FedPlots(ScrolledPlots):
         ]
 
     def curve_of(self, key: CurveId) -> Curve | None:
-        """The curve of a line, or of a flow that a median represents; None if neither exists."""
+        """The curve of a line, or of a single flow that a median represents; None for an unknown id."""
         if key in self._curves:
             return self._curves[key]
         crowds = (crowd for plot in self.time_plots for crowd in self._looks.crowds(plot.spec))

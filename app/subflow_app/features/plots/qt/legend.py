@@ -1,6 +1,6 @@
-"""Legend beside or below the plots: lines with switches and values, under the time of the values.
+"""Legend beside or below the plots: the time of the values, and below it the lines with their switches and values.
 
-The legend is placed to leave the plots as much space as possible, until the user drags it.
+Until the user drags the legend, its placement leaves the plots as much space as possible.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 
 _SAMPLE_WIDTH = 22
-_BOX_WIDTH = 30  # check box with the space beside it and at the end
+_BOX_WIDTH = 30  # check box, with the space next to it and at the end of the line
 _HEADER_PADDING = 3
 _COLOUR_NAMES = {
     "blue": translatable("Blue"),
@@ -72,10 +72,10 @@ _COLOUR_NAMES = {
     "yellow": translatable("Yellow"),
     "black": translatable("Black"),
 }
-# Minimum width of names in average characters, if many columns of values need space; beyond it, the columns scroll.
+# Minimum width of names in average characters. If the columns of values then do not fit, they scroll.
 _LEAST_NAME_LETTERS = 12
 # Maximum width of names: longer names are elided in the middle, and the tool tip shows them in full.
-_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px, and characters of a large font
+_MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px, and in characters for large fonts
 # Minimum width of values, so that columns do not resize with every digit of a running simulation.
 _VALUE = "88.888"
 _MARGIN = 8
@@ -84,7 +84,7 @@ _MARGIN = 8
 class Legend(QWidget):
     """Name of the run, time of the values, and tree of lines."""
 
-    resized = Signal()  # the legend needs another size
+    resized = Signal()  # the legend needs a different size
     colour_chosen = Signal(object, str)  # CurveId, #RRGGBB; empty: restore the default
     colours_reset = Signal()
 
@@ -99,7 +99,7 @@ class Legend(QWidget):
         self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
-        self._widths: dict[int, tuple[int, int]] = {}  # px, of columns with stacked and one-line headings; only grow
+        self._widths: dict[int, tuple[int, int]] = {}  # px, for stacked and for one-line headings; widths never shrink
         self._name_px = self._whole_name_px = self._least_name_px = 0
         self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
@@ -133,7 +133,7 @@ class Legend(QWidget):
 
     @property
     def current(self) -> CurveId | None:
-        """The selected line; None for a group, or without a selection."""
+        """The selected line; None if a group or nothing is selected."""
         return self._model.id_at(self.tree.currentIndex())
 
     def set_current(self, curve: CurveId) -> None:
@@ -153,14 +153,14 @@ class Legend(QWidget):
         self._fit_columns()
 
     def fit_font(self, font: QFont) -> None:
-        """Adapts headings, which are slightly smaller, and columns to this font."""
+        """Adapts the columns and their headings, which are slightly smaller, to this font."""
         small = sized(font, 0.9)
         self.tree.header().setFont(small)
         self._widths.clear()
         self._on_reset()
 
     def set_on_one_line(self, is_on_one_line: bool) -> None:
-        """Writes name and unit of each column on one line, which saves height."""
+        """Shows name and unit of each column on one line, which saves height, or one word per line."""
         if self._model.is_on_one_line != is_on_one_line:
             self._model.is_on_one_line = is_on_one_line
             self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._model.columnCount() - 1)
@@ -178,7 +178,7 @@ class Legend(QWidget):
 
     @property
     def width_beside(self) -> int:
-        """Width of names and values beside the plots, px, where headings have one word per line."""
+        """Width that names and values need beside the plots, px; headings have one word per line there."""
         return self._name_px + sum(stacked for stacked, _ in self._widths.values())
 
     def fits_on_one_line(self, width: int) -> bool:
@@ -187,7 +187,7 @@ class Legend(QWidget):
         return self._name_px + sum(joined for _, joined in self._widths.values()) + bar <= width
 
     def height_below(self, width: int) -> int:
-        """Height below the plots at this width, px; headings use one line if they fit."""
+        """Height that the legend needs below the plots at this width, px, with one-line headings if they fit."""
         lines = max((len(self._model.heading(column)) for column in range(1, self._model.columnCount())), default=1)
         now, then = (1 if is_one else lines for is_one in (self._model.is_on_one_line, self.fits_on_one_line(width)))
         return self.sizeHint().height() + (then - now) * QFontMetrics(self.tree.header().font()).lineSpacing()
@@ -216,7 +216,7 @@ class Legend(QWidget):
         self.resized.emit()
 
     def _fit_columns(self) -> None:
-        """Gives every column of values the width of its widest text so far."""
+        """Widens every column of values to its widest text."""
         header = self.tree.header()
         metrics, numbers = QFontMetrics(header.font()), self.tree.fontMetrics()
         before = [header.sectionSize(column) for column in range(1, self._model.columnCount())]
@@ -225,7 +225,7 @@ class Legend(QWidget):
             value = max(map(numbers.horizontalAdvance, (_VALUE, self._model.widest_text(column))))
             stacked = max(value, *map(metrics.horizontalAdvance, words)) + 2 * _HEADER_PADDING
             joined = max(value, metrics.horizontalAdvance(" ".join(words))) + 2 * _HEADER_PADDING
-            # Columns never shrink, because another width would redraw all plots and move them away from the mouse.
+            # Columns never shrink, because a new width would redraw all plots and shift them under the mouse.
             before_px = self._widths.get(column, (0, 0))
             self._widths[column] = max(stacked, before_px[0]), max(joined, before_px[1])
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
@@ -235,7 +235,7 @@ class Legend(QWidget):
             self.resized.emit()
 
     def _name_width(self) -> int:
-        """Width of the names in px, with the sample of the line and the check box."""
+        """Width of the names in px, including the sample of the line and the check box."""
         style = self.tree.style()
         box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
         metrics = self.tree.fontMetrics()
@@ -244,7 +244,7 @@ class Legend(QWidget):
         return whole
 
     def _share_width(self) -> None:
-        """Distributes the width: first values, then names down to their minimum; beyond that, the columns scroll."""
+        """Gives values the width they need, and names the rest; if names would be too narrow, the columns scroll."""
         if self._model.columnCount() == 0:
             return
         header = self.tree.header()
@@ -314,7 +314,7 @@ class _LineDelegate(QStyledItemDelegate):
     """Draws a short sample of the line with its colour and dash between check box and name."""
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
-        """Reserves space for the sample in place of an icon, and elides the text of a flow with measures."""
+        """Reserves the space of an icon for the sample, and elides the text of a flow that shows measures."""
         super().initStyleOption(option, index)
         words = index.data(WORDS_ROLE)
         if words and option.rect.isValid():
@@ -334,7 +334,7 @@ class _LineDelegate(QStyledItemDelegate):
         option: QStyleOptionViewItem,
         index: QModelIndex | QPersistentModelIndex,
     ) -> bool:
-        """Toggles the line at a click on its name; with Ctrl or Alt, hides everything else."""
+        """Toggles a line when its name is clicked; with Ctrl or Alt, shows only this line."""
         if isinstance(event, QMouseEvent) and event.button() == Qt.MouseButton.LeftButton:
             if event.type() == QEvent.Type.MouseButtonRelease and isinstance(model, LegendModel):
                 alone = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -396,7 +396,7 @@ class LegendSplitter(QSplitter):
 
         Args:
             plots: widget beside or above the legend.
-            stack: the plots in this widget; their minimum height limits the legend.
+            stack: the plots inside ``plots``, whose minimum height limits the legend.
             legend: the legend; its signal `resized` triggers a new placement.
             parent: Qt parent.
         """
@@ -430,7 +430,7 @@ class LegendSplitter(QSplitter):
         self.setSizes([whole - legend, legend])
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Places the legend again; a dragged size remains while the legend stays on the same side."""
+        """Places the legend again, but keeps a dragged size unless the legend moves to the other side."""
         super().resizeEvent(event)
         if (self.orientation() == Qt.Orientation.Vertical) != self._is_legend_below():
             self._is_dragged = False

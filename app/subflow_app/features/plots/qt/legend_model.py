@@ -1,6 +1,6 @@
 """Legend as a tree: the flows of each run, and below them their lines with check boxes and values.
 
-A line shows its value at a time, its newest value, or its mean over the measured interval. Flows show measures.
+A line shows its value at a time, its latest value, or its mean over the measured interval. Flows show measures.
 """
 
 from __future__ import annotations
@@ -75,13 +75,13 @@ def values_at(stacks: Sequence[PlotStack], time_s: float) -> LegendValues:
 
 
 def present_values(stacks: Sequence[PlotStack]) -> LegendValues:
-    """The newest values of running simulations; finished runs show the values of the same time."""
+    """The latest values of running simulations, and the values of finished runs at the same time."""
     curves = [(stack.runs[c.run], c.time_s) for stack in stacks for c in stack.curves.values() if len(c.time_s)]
     going = [float(time_s[-1]) for run, time_s in curves if run.row is None]
     if not going:
         return _of_instant(stacks, None, tr("No samples yet"))
     now_s = max(going)
-    # If all runs are running, each line shows its newest sample, including lines with rarer samples.
+    # If all runs are still running, each line shows its latest sample, even if it is sampled less often.
     time_s = None if len(going) == len(curves) else now_s
     return _of_instant(stacks, time_s, tr("Now, {time} s", time=f"{now_s:.1f}"))
 
@@ -89,8 +89,8 @@ def present_values(stacks: Sequence[PlotStack]) -> LegendValues:
 def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValues:
     """Means of the curves of finished runs over their measured intervals, and the measures of their flows.
 
-    A value is the mean of its curve over time without gaps. Means over packets, e.g. the mean RTT in a summary, are
-    other measures and do not appear here.
+    A value is the time-weighted mean of its curve without gaps. Means over packets, e.g. the mean RTT in a summary, are
+    different measures and do not appear here.
 
     Args:
         specs: specifications of all plots, in the order of the legend's columns.
@@ -144,7 +144,7 @@ def flow_words(flow: Mapping[str, Any]) -> FlowWords:
 
 
 def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues:
-    """Adds values for combined lines: the median over flows, or the mean over seeds; returns a new object."""
+    """A copy of these values that also contains combined lines: medians over flows, and means over seeds."""
     columns = [dict(column) for column in values.columns]
     for stack in stacks:
         for key, curve in stack.curves.items():
@@ -194,7 +194,7 @@ class _Group:
 
 
 class LegendModel(TreeModel):
-    """Lines grouped by run and flow; one column contains names, and one per plot contains values."""
+    """Lines grouped by run and flow, with a column of names and, for each plot, a column of values."""
 
     hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
 
@@ -255,7 +255,7 @@ class LegendModel(TreeModel):
         Args:
             values: one mapping per plot, in the unit of the plot.
             decimals: decimals of each plot's values; None or missing: three significant digits.
-            flows: measures after the names of flows, by run and name.
+            flows: measures that follow the names of flows, by run and name.
             are_means: whether the values are means over the measured interval.
         """
         self._values, self._decimals, self._are_means = values, decimals, are_means
@@ -267,12 +267,12 @@ class LegendModel(TreeModel):
         if last == 0:
             return
         for row, group in enumerate(self._groups):
-            # Created directly, because values arrive many times per second and index() would query the row counts.
+            # These indices are created directly, because index() would query the row counts many times per second.
             ends = self.createIndex(0, 1, row + 1), self.createIndex(len(group.lines) - 1, last, row + 1)
             self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
 
     def value_text(self, key: CurveId, place: int) -> str:
-        """Value of a line in the column of the plot at this place; empty without a value."""
+        """Text of a line's value in the column of the plot at this place; empty if the value is unknown."""
         value = self._values[place].get(key, math.nan) if place < len(self._values) else math.nan
         if math.isnan(value):
             return ""

@@ -1,7 +1,7 @@
 """Axes and legend of panels in the window.
 
-Axes reserve space for numbers or names, and shorten numbers that are nearly equal by an offset. The legend shows a
-sample and the name of each series in rows above the plot.
+Axes reserve space for numbers or names. If numbers are nearly equal, an axis subtracts an offset to shorten them. The
+legend shows a sample and the name of each series in rows above the plot.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.toolkit.plotting.plot_parts import Axis
 
-# Longer numbers are shown as differences from a round offset, which the title contains.
+# Longer numbers are shown as differences from a round offset, which the title of the axis contains.
 _MOST_DIGITS = 5
-_TICK_ROOM = 12.0  # tick, and gaps beside its number, px
+_TICK_ROOM = 12.0  # tick, and gaps around its number, px
 _NAME_GAP = 8.0  # gap between two names, px
 _LEAST_NAME = "www…"  # narrowest useful name; if names would be cut shorter, only some of them are shown
 
@@ -32,15 +32,15 @@ class PanelAxis(Axis):
         super().__init__(orientation, **arguments)
         self.title = ""
         self.tick_font = QFont()
-        self.start = 0.0  # offset of the numbers
+        self.start = 0.0  # offset that is subtracted from the numbers
         self._names: tuple[tuple[float, str], ...] = ()  # places and names; empty: the axis shows numbers
         self._decimals = 0
 
     def set_names(self, names: Sequence[tuple[float, str]]) -> None:
         """Shows names at these places instead of numbers; an empty list restores numbers.
 
-        Words that do not fit below the plot are elided. If a name begins with a digit, names are not elided, because
-        truncated numbers would mislead; instead, only every second, third or later name is shown.
+        Names that do not fit below the plot are elided. If a name begins with a digit, only every second or third name
+        is shown instead, or fewer, because truncated numbers would mislead.
         """
         self._names = tuple(names)
         if not names:
@@ -77,7 +77,7 @@ class PanelAxis(Axis):
         self.setWidth(math.ceil(widest + metrics.height() + _TICK_ROOM))
 
     def _show_names(self, room: float) -> None:
-        """Shows the names as far as they fit; ``room`` is the length of a unit along the axis, px."""
+        """Shows as many names as fit; ``room`` is the length of one unit along the axis, px."""
         metrics = QFontMetricsF(self.tick_font)
         places, texts = zip(*self._names, strict=True)
         widest = max(map(metrics.horizontalAdvance, texts))
@@ -97,7 +97,7 @@ class PanelAxis(Axis):
             self.setTicks(ticks)
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
-        """Numbers of the ticks with equal decimals."""
+        """Numbers at the ticks, all with the same number of decimals."""
         if self.logMode or spacing is None:
             logarithmic: list[str] = super().tickStrings(values, scale, spacing)
             return logarithmic
@@ -105,13 +105,13 @@ class PanelAxis(Axis):
 
 
 def start_of(low: float, high: float) -> float:
-    """Offset of the numbers of a range: 0 for short numbers, else a round number below the range.
+    """Offset of the numbers along an axis: 0 if they are short, else a round number below the visible range.
 
     >>> start_of(9.6521, 9.6527)
     9.652
     """
     greatest = max(abs(low), abs(high))
-    # Approximates the distance of the usual five ticks.
+    # Approximate distance between ticks, of which an axis usually shows five.
     step = 10.0 ** math.floor(math.log10((high - low) / 5))
     if greatest < step * 10.0**_MOST_DIGITS:
         return 0.0

@@ -47,7 +47,7 @@ _MARGIN = 10
 _NAME_GAP = 6.0  # gap between a mark and its name, px
 _FADED = 0.65
 _BAR_WIDTH = 14
-# With more cells, their numbers would not be readable.
+# With more cells, the numbers in the cells would not be readable.
 _MOST_NUMBERS = 240
 
 
@@ -60,7 +60,7 @@ def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
 
 
 class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    hovered = Signal(str)  # description of the hit under the mouse; empty without a hit
+    hovered = Signal(str)  # description of the hit under the mouse; empty elsewhere
     chosen = Signal(object)  # Hit that was clicked, or selected by keys
     opened = Signal(object)  # Hit that was double-clicked, or opened by Enter
 
@@ -73,7 +73,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         Args:
             name: object name.
             text: accessible name.
-            empty: text in place of a panel without values.
+            empty: text shown instead of a panel without values.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -131,13 +131,13 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
     def show_panel(
         self, panel: Panel, hits: Sequence[Hit] | None = None, words: Callable[[Hit], str] | None = None
     ) -> None:
-        """Shows a panel; resets the view, unless the user has zoomed into the same axes.
+        """Shows a panel; resets the view, unless the user has zoomed and the panel has the same axes as before.
 
         Args:
             panel: the panel.
             hits: points and cells that react to mouse and keys, in the order in which arrow keys select them; None: the
                 marks, each with the number of its series.
-            words: computes the description of a hit, if storing a text for each would cost too much.
+            words: computes the description of a hit, for panels with too many hits to store a text for each.
         """
         if hits is None:
             hits = [
@@ -157,7 +157,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             self.fit()
 
     def shown_panel(self) -> Panel | None:
-        """The panel with the visible range of this view; None without a panel."""
+        """The panel, limited to the visible range if the user has zoomed; None if no panel is shown."""
         if self.panel is None or not self._is_zoomed:
             return self.panel
         (left, right), (low, high) = self.view.viewRange()
@@ -229,7 +229,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._is_zoomed = True
 
     def _make_room(self) -> None:
-        """Adapts the axes to the visible range: space for numbers, and an offset for long ones."""
+        """Adapts the axes to the visible range: reserves space for numbers, and subtracts an offset from long ones."""
         for side, (low, high) in zip(("bottom", "left"), self.view.viewRange(), strict=True):
             self.item.getAxis(side).show_range(low, high)
         self._choose_numbers()
@@ -239,7 +239,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     @staticmethod
     def _names_along(panel: Panel) -> Sequence[tuple[float, str]]:
-        """Names along the x axis with their places; empty if the axis shows numbers."""
+        """Names along the x axis with their positions; empty if the axis shows numbers."""
         if panel.form != "box":
             return panel.x_ticks
         names = [series.name for series in panel.series] if panel.is_single else panel.points
@@ -301,7 +301,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return colour
 
     def _draw_intervals(self, panel: Panel, series: PanelSeries) -> None:
-        """Draws the band of a line, or the intervals of marks as crosses in one item, because many items are slow."""
+        """Draws the band of a line, or the intervals of marks as crosses, in one item, because many items are slow."""
         (x, y), (low, high) = _points(panel, series), panel.ends(series)
         known = np.isfinite(series.means)
         low, high = np.fmin(low, series.means)[known], np.fmax(high, series.means)[known]
@@ -323,7 +323,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         (x, y), colour, is_line = _points(panel, series), self._colour(series), panel.form == "lines"
         if is_line:
             self._add(pg.PlotCurveItem(x, y, pen=make_pen(colour.name(), width=1.5), antialias=True))
-        # Marks that are not on the Pareto front are hollow, so that they also differ without colours.
+        # Marks that are not on the Pareto front are hollow, which distinguishes them even without colours.
         is_hollow = bool(panel.front) and not series.is_ours
         rim = make_pen(colour.name() if is_hollow else self._tokens.base, width=1.5 if is_hollow else 1.0)
         symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
@@ -347,7 +347,10 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._add(name, counts=False)
 
     def _place_names(self) -> None:
-        """Shows the names that fit beside their marks, the figure's subjects first; tool tips show all names."""
+        """Shows the names that fit beside their marks, starting with the subjects of the figure.
+
+        Tool tips show all names.
+        """
         metrics, area = QFontMetricsF(self._font), self.view.sceneBoundingRect()
         line = metrics.height()
         spots = [self.view.mapViewToScene(place) for _name, place in self._names]
@@ -356,7 +359,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for number in sorted(range(len(spots)), key=lambda n: panel is None or not panel.series[n].is_ours):
             (name, _place), spot = self._names[number], spots[number]
             width = metrics.horizontalAdvance(name.toPlainText())
-            # The names do not cover the intervals, which cross at the mark.
+            # Names are placed diagonally from the mark, where they do not cover its intervals.
             boxes = [
                 QRectF(spot.x() + x, spot.y() + y, width, line)
                 for x in (_NAME_GAP, -_NAME_GAP - width)
@@ -526,7 +529,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         return hit.text if self._words is None else self._words(hit)
 
     def number_at(self, position: QPointF) -> int | None:
-        """Number of the hit at a position of the widget: a cell, or the nearest mark in reach; None without a hit."""
+        """Number of the hit at a position of the widget: a cell, or the nearest mark within reach; None elsewhere."""
         at = self.view.mapSceneToView(self.mapToScene(position.toPoint()))
         width, height = self.view.viewPixelSize()
         if width <= 0 or height <= 0 or not self._hits or self.panel is None:
@@ -617,6 +620,6 @@ def _columns(pairs: Sequence[tuple[float, float]]) -> FloatArray:
 
 
 def _readable_on(fill: QColor) -> str:
-    """Black or white, depending on the contrast to a colour."""
+    """Black or white, whichever contrasts more with the fill colour."""
     name = fill.name()
     return max(("#000000", "#ffffff"), key=lambda colour: contrast_ratio(colour, name))

@@ -59,10 +59,10 @@ class ColumnTitle(QGraphicsWidget):
         painter.drawText(QPointF(self._indent, _MARGIN + metrics.ascent()), self.shown_text())
 
 
-LEAST_COLUMN_WIDTH = 220  # minimum width of a column of runs, px; more columns than fit into the window scroll
+LEAST_COLUMN_WIDTH = 220  # minimum width of a column of runs, px; columns that do not fit into the window scroll
 _NO_LIMIT = 16_777_215.0  # Qt's maximum width, px
 _LEFT_MARGIN = 4
-# Space for half of the last number of the time axis.
+# Space for the right half of the last number on the time axis.
 _RIGHT_MARGIN = 16
 _TOP_MARGIN = 2
 _BOTTOM_MARGIN = 4
@@ -123,7 +123,7 @@ class PlotGrid:
     def share_room(self) -> None:
         """Gives all plots the same height, and the columns of runs the same width.
 
-        Plots keep a readable minimum height: the stack requests more height and then scrolls.
+        Plots do not shrink below a readable height. If they do not fit, the stack requests more height and scrolls.
         """
         rows = len(self._rows) + (len(self._others) + 1) // 2
         plots = [*(row[0] for row in self._rows), *self._others]
@@ -165,7 +165,7 @@ class PlotGrid:
 
     @property
     def _span(self) -> int:
-        """Layout columns per column of runs: two if other plots need pairs below, else one."""
+        """Number of layout columns per column of runs: two if other plots are placed in pairs below, else one."""
         return 2 if len(self._others) > 1 else 1
 
     @property
@@ -174,7 +174,7 @@ class PlotGrid:
         return self._span * max(1, len(self.column_titles))
 
     def _place_below(self, number: int) -> tuple[int, int, int]:
-        """Row, column and number of layout columns of a plot not over time."""
+        """Layout row, first layout column, and number of layout columns of a plot that is not over time."""
         above = len(self._rows)
         if len(self._others) < 2:
             return above + number, 0, self._width

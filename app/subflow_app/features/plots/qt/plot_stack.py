@@ -40,7 +40,7 @@ def readout(
     hidden: frozenset[CurveId],
     tokens: Tokens,
 ) -> list[Span]:
-    """Coloured text with the values of visible curves at a time, s, in the unit of the plot; empty without a time."""
+    """Coloured text with the values of visible curves at a time, s, in the unit of the plot; empty for None."""
     if time_s is None:
         return []
     spans = [Span(f"   {tr('at {time} s', time=fmt.number(time_s, 4))}", tokens.muted_text)]
@@ -59,7 +59,7 @@ def readout(
 
 
 _ZOOM_STEP = 1.25
-_HIT_PX = 8.0  # largest distance of a click from its curve
+_HIT_PX = 8.0  # largest distance of a click from the curve that it selects
 _KEY_STEP = 0.01  # step of the crosshair per arrow key, as a share of the visible time; with Shift ten times as far
 
 
@@ -72,7 +72,7 @@ class PlotStack(FedPlots):
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(self, specs: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
-        """Makes empty plots of ``specs``, from top to bottom."""
+        """Creates an empty plot for each of ``specs``, from top to bottom."""
         super().__init__(parent)
         named(self, "plot_stack", tr("Plots over simulated time"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -157,7 +157,7 @@ class PlotStack(FedPlots):
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Replaces the runs; hidden lines remain hidden if the new runs also contain these lines."""
         self._clear_plots()
-        # Painting waits until many curves are fed, so the old picture must be erased first.
+        # While many curves are fed, painting is suspended, so the old picture must be erased first.
         self.viewport().update()
         self.runs = tuple(runs)
         self._looks.set_runs(runs)
@@ -168,7 +168,7 @@ class PlotStack(FedPlots):
         for plot in self.time_plots:
             plot.set_duration(self._duration_s)
         self.cursors.set_duration(self._duration_s)
-        # First, because bins depend on the time range.
+        # The time range is set first, because bins depend on it.
         self.set_time_range(0.0, self._duration_s)
         self._feed()
         self.curves_changed.emit()
@@ -184,7 +184,7 @@ class PlotStack(FedPlots):
             self._draw_cursor()
 
     def take_switches(self, other: PlotStack) -> None:
-        """Copies the switches, the colours and the choices for curves of another stack."""
+        """Copies the switches, the colours and the choices for curves from another stack."""
         self._marks_shown = other._marks_shown
         self._is_side_by_side = other._is_side_by_side
         self._looks.choices, self._looks.colours = other._looks.choices, other._looks.colours
@@ -198,7 +198,7 @@ class PlotStack(FedPlots):
         self.recolour()
 
     def ticks(self, plot: StackedPlot) -> list[Ticks]:
-        """Events of the runs of a plot, and the changes of forks."""
+        """Events of the runs in a plot, and the lines at the times of forks."""
         return [*plot.shown_ticks(), *(self.forks.ticks(plot) if isinstance(plot, TimePlot) else ())]
 
     def column_title(self, plot: StackedPlot) -> str:
@@ -207,7 +207,7 @@ class PlotStack(FedPlots):
         return next((title.shown_text() for column, title in named if column.runs == plot.runs), "")
 
     def set_type(self, font: QFont, line_scale: float) -> None:
-        """Uses this font and multiplies line widths, for viewers at a distance."""
+        """Uses this font, and multiplies line widths by ``line_scale``, e.g. for viewers at a distance."""
         self._line_scale = line_scale
         self._plot_font = self.grid.font = QFont(font)
         self.set_specs(self._specs)
@@ -220,12 +220,15 @@ class PlotStack(FedPlots):
         self._draw_cursor()
 
     def values_at(self, time_s: float | None) -> list[dict[CurveId, float]]:
-        """Values of all lines at a time, or the newest, by quantity in the unit of its plot; NaN without a value."""
+        """Values of all lines at a time, s, or the latest values if the time is None.
+
+        Each quantity has a mapping from lines to values in the unit of its plot. Unknown values are NaN.
+        """
         return [{key: value for plot in row for key, value in plot.values_at(time_s).items()} for row in self._rows]
 
     @property
     def latest_time_s(self) -> float:
-        """Time of the newest sample, s; 0 before the first."""
+        """Time of the latest sample, s; 0 before the first sample."""
         return max((float(c.time_s[-1]) for c in self._curves.values() if len(c.time_s)), default=0.0)
 
     # ---- switches ----
@@ -258,7 +261,7 @@ class PlotStack(FedPlots):
                 plot.clear_marks()
 
     def set_crosshair_shown(self, is_shown: bool) -> None:
-        """Shows or hides the crosshair; while hidden, `cursor_s` stays None."""
+        """Shows or hides the crosshair; while the crosshair is hidden, `cursor_s` is None."""
         self._crosshair_shown = is_shown
         if not is_shown:
             self.set_cursor(None)
@@ -280,7 +283,7 @@ class PlotStack(FedPlots):
 
     def set_time_range(self, low_s: float, high_s: float) -> None:
         """Shows this time range, s, in all plots."""
-        # Slightly more, because pyqtgraph drops a tick that rounding moves outside the view.
+        # The range is slightly wider, because pyqtgraph drops a tick that rounding moves outside the view.
         if self.time_plots:
             self.time_plots[0].view.setXRange(low_s, high_s, padding=1e-6)
 
@@ -293,7 +296,7 @@ class PlotStack(FedPlots):
 
     @property
     def pointed_id(self) -> str:
-        """Id of the plot that was last under the mouse, initially of the first plot."""
+        """Id of the plot that was last under the mouse, or initially the id of the first plot."""
         ids = [plot.spec.id for plot in self.plots]
         return self._pointed if self._pointed in ids else next(iter(ids), "")
 
@@ -306,7 +309,7 @@ class PlotStack(FedPlots):
             plot.fit_values()
 
     def zoom(self, steps: int) -> None:
-        """Zooms time in (positive) or out around the crosshair, or else around the middle of the view."""
+        """Zooms the time axis in, or out if ``steps`` is negative, around the crosshair, or else around the middle."""
         low, high = self.time_range
         anchor = self.cursor_s if self.cursor_s is not None and low <= self.cursor_s <= high else (low + high) / 2
         factor = _ZOOM_STEP**-steps
@@ -327,9 +330,9 @@ class PlotStack(FedPlots):
         self.cursor_moved.emit(time_s)
 
     def set_pin(self, time_s: float | None) -> None:
-        """Draws a line at this time in all plots, makes it visible, and moves the crosshair to it.
+        """Draws a line at this time in all plots, scrolls to it if necessary, and moves the crosshair to it.
 
-        While the mouse is elsewhere, the crosshair shows the values at that time. None removes the line.
+        While the mouse is outside the plots over time, the crosshair returns to the line. None removes the line.
         """
         had_cursor_there = self.cursor_s == self.pin_s
         self.pin_s = time_s
@@ -346,7 +349,7 @@ class PlotStack(FedPlots):
     # ---- cursors A and B ----
 
     def place_cursor(self, name: str) -> None:
-        """Moves A or B to the crosshair, or else to one or two thirds of the visible time."""
+        """Moves A or B to the crosshair or, if it is hidden, to one third (A) or two thirds (B) of the visible time."""
         if not self.runs:
             return
         low, high = self.time_range
@@ -372,7 +375,7 @@ class PlotStack(FedPlots):
         self._pointed = under.spec.id if under is not None else self._pointed
         for plot in self._others:
             if isinstance(plot, XYPlot):
-                # The values of a distribution follow the mouse along the x axis, like the crosshair along time.
+                # The readout of a distribution follows the mouse along the x axis, as the crosshair does along time.
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
         self._point_at_flow(under, position)
@@ -399,7 +402,7 @@ class PlotStack(FedPlots):
         self.menu_requested.emit(position)
 
     def curve_at(self, position: QPointF) -> CurveId | None:
-        """The visible curve within reach of a click at a position of the scene; None without such a curve."""
+        """The visible curve that a click at a position of the scene selects; None if every curve is too far away."""
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
         if isinstance(under, TimePlot) and self.pointed_flow is not None and under.is_pointed_at(position, _HIT_PX):
             return self.pointed_flow
@@ -413,7 +416,7 @@ class PlotStack(FedPlots):
                 plot.take_room()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Connects to screen changes of the window, so that lines and sizes follow the resolution."""
+        """Connects to the window's screen changes, so that lines and sizes adapt to the resolution."""
         super().showEvent(event)
         handle = self.window().windowHandle()
         if handle is not None and handle is not self._handle:

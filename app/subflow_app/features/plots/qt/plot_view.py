@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 def visible_keys(
     stacks: Sequence[PlotStack], specs: Sequence[PlotSpec], runs: Sequence[Traces], hidden: frozenset[CurveId]
 ) -> list[list[SeriesKey]]:
-    """Traces behind the visible lines by run, including the traces that a median or a mean represents."""
+    """Traces of the visible lines for each run, including the traces that a median or a mean represents."""
     visible = {behind for stack in stacks for key in stack.curves if key not in hidden for behind in stack.behind(key)}
     return [
         [key for spec in specs for key in spec.series(traces) if (run, key.owner) in visible]
@@ -58,7 +58,7 @@ _MOST_LINES_AT_ONCE = 60
 _LINES_MS = 30
 _VALUES_MS = 400
 
-# At a smaller height, px, the results fold to one line, because the plots need the space more.
+# If the view is lower than this, px, the results fold to one line, because the plots need the space more.
 _LEAST_HEIGHT_OF_TABLE = 640
 
 # Plots shown initially; the View menu contains the others.
@@ -76,7 +76,7 @@ class PlotView(QWidget):
     span_changed = Signal()  # the cursors A and B have moved
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
-        """Starts empty; ``run_action`` is the button of the empty state."""
+        """Starts in the empty state, which offers ``run_action`` as a button."""
         super().__init__(parent)
         self.setObjectName("plot_view")
         self._stack: PlotStack | None = None
@@ -95,7 +95,7 @@ class PlotView(QWidget):
         )
         # The plots that are switched on.
         self.wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
-        self._more: tuple[PlotSpec, ...] = ()  # plots below those in `wanted`
+        self._more: tuple[PlotSpec, ...] = ()  # plots shown below those in `wanted`
         self.specs = self.wanted  # the plots shown, from top to bottom: those switched on that a run supports
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: plots in separate windows
         self._clicked: CurveId | None = None
@@ -125,7 +125,7 @@ class PlotView(QWidget):
         self.waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
-        self._are_results_folded: bool | None = None  # the user's choice; None: by the height of the view
+        self._are_results_folded: bool | None = None  # the user's choice; None: depends on the height of the view
         layout = v_box(self, self._results, (self._pages, 1), margins=0)
         self._left_out = muted(SaidLine("plots_left_out", self))
         self._left_out.setBackgroundRole(QPalette.ColorRole.AlternateBase)
@@ -133,7 +133,7 @@ class PlotView(QWidget):
         layout.addWidget(self._left_out)
 
     def load(self) -> None:
-        """Imports pyqtgraph and builds the plots, in the first idle moment or with the first run."""
+        """Imports pyqtgraph and builds the plots, unless the plots already exist."""
         if self._stack is not None:
             return
         from subflow_app.features.plots.qt.curves_button import CurvesButton
@@ -219,7 +219,7 @@ class PlotView(QWidget):
         self._results.say(self.waiting or self._foreign)
 
     def say_foreign(self, text: str) -> None:
-        """Shows a message above the plots if the runs belong to another scenario; an empty text hides the message."""
+        """Shows a message above the plots for runs of a different scenario; an empty text hides the message."""
         self._foreign = text
         self._results.say(self.waiting or self._foreign)
 
@@ -240,13 +240,13 @@ class PlotView(QWidget):
 
     @property
     def without_data(self) -> frozenset[str]:
-        """Ids of the plots that no run supports; empty without runs."""
+        """Ids of the plots that no run supports; empty if no runs are shown."""
         if self._without_data is None:
             self._without_data = frozenset(spec.id for spec in PLOTS if self.runs and not self._have(spec))
         return self._without_data
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Switches a plot on or off; the last plot remains."""
+        """Switches a plot on or off; the last plot cannot be switched off."""
         wanted = tuple(s for s in PLOTS if (s in self.wanted or s.id == plot_id) and (is_shown or s.id != plot_id))
         if wanted:
             self.wanted = wanted
@@ -267,12 +267,12 @@ class PlotView(QWidget):
                 self._scroll.ensureVisible(self._scroll.horizontalScrollBar().value(), middle.y(), 0, half)
 
     def set_number(self, plot_id: str, name: str) -> None:
-        """Chooses the number in a plot of agents' numbers; other runs reset the choice."""
+        """Chooses the number that a plot of agents' numbers shows, until different runs are shown."""
         self._of_numbers[plot_id] = PLOTS_BY_ID[plot_id].of_number(name)
         self._choose_specs()
 
     def set_more(self, specs: Sequence[PlotSpec]) -> None:
-        """Shows these plots below those that are switched on, without checking the runs."""
+        """Shows these plots below those that are switched on, even if no run has data for them."""
         if specs or self._more:
             self._more = tuple(specs)
             self._choose_specs()
@@ -283,7 +283,7 @@ class PlotView(QWidget):
             stack.set_pin(time_s)
 
     def place_cursor(self, name: str) -> None:
-        """Moves the cursor A or B to the crosshair; with both, a table shows the statistics between them."""
+        """Moves cursor A or B to the crosshair; once both are set, a table shows the statistics between them."""
         if self.runs:
             self._loaded().place_cursor(name)
 
@@ -303,7 +303,10 @@ class PlotView(QWidget):
 
     @property
     def current_curve(self) -> CurveId | None:
-        """The curve selected in the legend, else the last clicked one, else the first of the only run; else None."""
+        """The curve selected in the legend, or else the curve that was clicked last.
+
+        If neither exists, the first curve of the only run; None if several runs or none are shown.
+        """
         if self._legend is not None and self._legend.current is not None:
             return self._legend.current
         if self._clicked is not None:
@@ -317,7 +320,7 @@ class PlotView(QWidget):
         return found.label, found.run_title
 
     def set_colour(self, curve: CurveId, colour: str) -> None:
-        """Colours a line, ``#RRGGBB``, in all plots until the window is closed; empty restores its default.
+        """Gives a line this colour, ``#RRGGBB``, in all plots until the window is closed; empty restores the default.
 
         The colour applies to all runs, unless colours distinguish runs.
         """
@@ -376,7 +379,7 @@ class PlotView(QWidget):
     # ---- view ----
 
     def set_type(self, font: QFont, line_scale: float) -> None:
-        """Uses this font, and multiplies line widths."""
+        """Uses this font, and multiplies line widths by ``line_scale``."""
         for stack in self._stacks:
             stack.set_type(font, line_scale)
         if self._legend is not None:
@@ -390,7 +393,7 @@ class PlotView(QWidget):
             stack.fit()
 
     def zoom(self, steps: int) -> None:
-        """Zooms time in (positive) or out."""
+        """Zooms the time axis in, or out if ``steps`` is negative."""
         if self._stack is not None:
             self._stack.zoom(steps)
 
@@ -406,7 +409,7 @@ class PlotView(QWidget):
         return any(spec.is_in(traces) for traces in self.runs)
 
     def _choose_specs(self) -> None:
-        """Shows the chosen plots that a run supports; without any, the first of all plots."""
+        """Shows the chosen plots that a run supports, or the first of all plots if no run supports any of them."""
         had = tuple(spec for spec in self.wanted if spec.id not in self.without_data) or PLOTS[:1]
         self._say_left_out()
         specs = (*(self._of_numbers.get(spec.id, spec) for spec in had), *self._more)
@@ -525,7 +528,7 @@ class PlotView(QWidget):
             self._span.show_span(*span_s, stack.span_rows())
 
     def _update_latest(self) -> None:
-        """Shows the newest values; many lines are updated later and only a few times per second."""
+        """Shows the latest values; if the lines are many, updates them only a few times per second."""
         if len(self._loaded().curves) <= _MOST_LINES_AT_ONCE:
             self._update_values(None)
         elif not self._values_timer.isActive():

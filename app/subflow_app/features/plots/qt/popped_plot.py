@@ -1,4 +1,4 @@
-"""A plot in a separate window, which shares runs, lines, colours and time with the plots of its origin."""
+"""A plot in a separate window, with the runs, lines, colours and time range of the stack that it was taken from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SIZE = QSize(760, 420)
 
 
 class PoppedPlot(QWidget):
-    """Separate window of one plot; closing it returns the plot."""
+    """Separate window of one plot; closing the window returns the plot to its stack."""
 
     returned = Signal(str)  # id of the plot
 

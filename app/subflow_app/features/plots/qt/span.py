@@ -61,7 +61,7 @@ COLUMNS: tuple[Column[SpanRow], ...] = (
 
 
 class SpanModel(FollowedTable[SpanRow]):
-    """Table of the visible curves of plots over time; the selection remains while the lines are the same."""
+    """Table of the visible curves of plots over time; keeps its selection as long as the lines are the same."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(COLUMNS, lambda row: row[:3], parent)
@@ -72,7 +72,7 @@ class SpanModel(FollowedTable[SpanRow]):
         return COLUMNS[column].text(row) if is_name else None
 
     def text(self) -> str:
-        """The whole table separated by tabs, for spreadsheets."""
+        """The whole table as tab-separated text, for spreadsheets."""
         exact = [replace(each, title=tr(each.title), show=_exact if each.is_number else each.show) for each in COLUMNS]
         return TextTable.of(self.rows, exact).tab_separated
 

@@ -1,4 +1,4 @@
-"""Common parts of all plots: item and title for the stack, axes, colours, and empty default methods.
+"""Common parts of all plots: plot item, title, axes, colours, and methods that do nothing unless overridden.
 
 All plot items of the window have a frame on four sides, a grid, and a number at every tick.
 """
@@ -31,7 +31,7 @@ _GRID_ALPHA = {"light": 34, "dark": 40}  # opacity of the grid, of 255
 
 
 def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axis: type[Axis] = Axis) -> Any:
-    """Creates a plot item without pyqtgraph's buttons, with ticks in this font and numbers at its left.
+    """Creates a plot item without pyqtgraph's buttons, with ticks in this font and numbers on the left.
 
     Curves over time are downsampled to visible points, which requires ascending times; other curves are drawn
     completely.
@@ -46,7 +46,7 @@ def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axi
         made = item.getAxis(name)
         made.setTickFont(font)
         made.enableAutoSIPrefix(False)
-        # Numbers may extend past the end of the axis, because an axis without its 0 misleads.
+        # Numbers may extend past the end of the axis, because an axis that omits its 0 would mislead.
         made.setStyle(
             tickLength=4 if name in ("left", "bottom") else 0,
             maxTickLevel=1,
@@ -64,12 +64,15 @@ def bottom_axis_height(font: QFont) -> float:
 
 
 def label_style(font: QFont) -> dict[str, str]:
-    """Arguments of `setLabel` of an axis for a title in this font."""
+    """Keyword arguments for an axis's `setLabel` that give the title the size of this font."""
     return {"font-size": f"{QFontInfo(font).pixelSize()}px"}
 
 
 def show_bottom_axis(item: Any, title: str, font: QFont, *, keeps_room: bool = False) -> None:
-    """Shows numbers and a title along the bottom; an empty title hides both, and keeps their space if `keeps_room`."""
+    """Shows numbers and a title along the bottom; an empty title hides both.
+
+    If `keeps_room`, the space of hidden numbers and titles remains empty.
+    """
     axis = item.getAxis("bottom")
     axis.setStyle(showValues=bool(title))
     axis.setHeight(bottom_axis_height(font) if title or keeps_room else INNER_AXIS_HEIGHT)
@@ -96,10 +99,10 @@ def colour_axis(axis: Any, tokens: Tokens, *, line_width: float = 1.0) -> None:
 
 
 class StackedPlot:
-    """A plot of a stack. Not a widget: :class:`PlotStack` lays out its title and its plot item."""
+    """One plot of a stack; not a widget, but a title and a plot item for :class:`PlotStack` to lay out."""
 
     def __init__(self, spec: PlotSpec, view: PlotViewBox, font: QFont, *, over_time: bool) -> None:
-        """Makes an empty plot.
+        """Creates an empty plot.
 
         Args:
             spec: specification of the plot.
@@ -169,7 +172,7 @@ class StackedPlot:
         """Removes the marks."""
 
     def curve_at(self, _position: QPointF) -> tuple[CurveId, float] | None:
-        """The visible curve nearest to a position of the scene, and its distance in px; None without a curve."""
+        """The visible curve nearest to a position of the scene, and its distance in px; None if no curve is visible."""
         return None
 
     # ---- axes ----
@@ -190,7 +193,7 @@ class StackedPlot:
         """Draws the pinned line at this time, s; None hides it."""
 
     def values_at(self, _time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, s, in the unit of the axis; NaN without a value. None: the newest values."""
+        """Values of all curves at a time, s, or the latest values for None, in the unit of the axis; NaN if unknown."""
         return {}
 
     def set_readout(self, spans: Sequence[Span]) -> None:
@@ -217,8 +220,8 @@ class StackedPlot:
 
     def _update_title(self) -> None:
         name = Span(title_of(self.spec), current_tokens().text, bold=True)
-        # For a plot over time, the title names the quantity. Other titles name the kind of plot, so that the axis needs
-        # a name.
+        # The title of a plot over time names the quantity, so the axis shows only the unit. Other titles name the kind
+        # of plot, so the axis needs a name.
         has_unit = self.spec.kind == TIME and bool(self.spec.unit)
         is_named = has_unit or self.spec.y_label == self.spec.title
         axis = tr(self.spec.unit) if is_named else axis_of(self.spec)

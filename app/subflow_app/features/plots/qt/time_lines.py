@@ -1,6 +1,6 @@
 """Lines through all plots over time: the draggable cursors A and B, and the forks of runs.
 
-A text at the top of a fork line describes the changes of the fork.
+A label at the top of a fork line describes the changes of the fork.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from subflow_app.features.plots.qt.time_plot import TimePlot
 from subflow_app.toolkit.theme import LIGHT, Tokens
 
 NAMES = ("A", "B")
-# Height of the letters A and B as a share of the plot height; different, so that close cursors remain readable.
+# Height of the letters A and B as a share of the plot height. The heights differ, so that the letters of cursors that
+# are close together do not overlap.
 _LABEL_HEIGHT = {"A": 0.94, "B": 0.82}
 _DASH = {"A": (), "B": (5.0, 3.0)}
 
@@ -48,7 +49,7 @@ class SpanCursors(QObject):
         return (self._times["A"], self._times["B"]) if len(self._times) == len(NAMES) else None
 
     def set_duration(self, end_s: float) -> None:
-        """Limits the cursors to the duration of the runs, s, and moves later ones to the end."""
+        """Limits the cursors to the duration of the runs, s, and moves cursors beyond it to the end."""
         self._end_s = end_s
         for lines in self.lines.values():
             for line in lines:
@@ -111,7 +112,7 @@ class SpanCursors(QObject):
 
 
 _FORK_DASH = (3.0, 3.0)
-# Place of the text of the first fork as a share of the plot height; further texts follow below.
+# Position of the label of the first fork as a share of the plot height; further labels follow below.
 _FORK_LABEL_HEIGHT = 0.93
 _LABEL_STEP = 0.13
 _LONGEST_LABEL = 60
@@ -132,17 +133,17 @@ class ForkLines:
 
     @property
     def texts(self) -> list[tuple[float, str]]:
-        """Time of each fork, s, and the text at its line."""
+        """Time of each fork, s, and the label of its line."""
         return [(ghost.at_s, _text(ghost)) for ghost in self._ghosts]
 
     def ticks(self, plot: TimePlot) -> list[Ticks]:
-        """The fork lines of a plot; the lines of the top plots have texts."""
+        """The fork lines of a plot; only the lines in the top plots have labels."""
         ghosts = [ghost for ghost in self._ghosts if plot.has_run(ghost.fork)]
         is_top = bool(self._plots) and plot.spec is self._plots[0].spec
         return [Ticks(np.array([ghost.at_s]), text=_text(ghost) if is_top else "") for ghost in ghosts]
 
     def attach(self, plots: Sequence[TimePlot]) -> None:
-        """Draws the lines in these plots; the lines of previous plots have been deleted with them."""
+        """Draws the lines in these plots; the previous lines were deleted together with their plots."""
         self._plots = tuple(plots)
         self.lines.clear()
         self._labels.clear()
@@ -183,7 +184,7 @@ class ForkLines:
             line = pg.InfiniteLine(angle=90, movable=False)
             line.setZValue(_Z)
             if plot.spec is self._plots[0].spec:
-                # To the right of the line if it fits, because the change is visible there.
+                # The label is to the right of the line if it fits, because the change takes effect there.
                 height = _FORK_LABEL_HEIGHT - _LABEL_STEP * len(self.lines)
                 labels.append(pg.InfLineLabel(line, "", position=height, anchors=[(0.0, 0.5), (1.0, 0.5)]))
             plot.item.addItem(line, ignoreBounds=True)

@@ -59,7 +59,7 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
     def set_log(self, is_log: bool) -> None:
         """Switches to a logarithmic or linear axis.
 
-        On a logarithmic axis, the lowest positive upper edge replaces lower edges at or below zero.
+        On a logarithmic axis, a lower edge at or below zero is drawn at the lowest positive value of the upper edge.
         """
         self._log = is_log
         self._renew()
@@ -96,7 +96,10 @@ class BandItem(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, _share: float = 1.0, **kwargs: Any) -> tuple[float, float] | None:
-        """Range of times, or of the values at the times in ``orthoRange`` if given; None without finite values."""
+        """Range of times (axis 0) or of values (axis 1), the latter within the times ``orthoRange`` if given.
+
+        None if no value is finite.
+        """
         if self._bounds.isNull():
             return None
         if axis == 0:
@@ -138,7 +141,7 @@ def _area(time_s: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[n
 # Ticks of events appear only in the plot of the congestion window.
 _TICKED_PLOT = "cwnd"
 _TICK_ALPHA = 150
-# Samples within this horizontal distance, px, count for the distance to a curve, so that clicks hit steep flanks.
+# A click selects a curve by its samples within this horizontal distance, px, so that clicks can hit steep flanks.
 _REACH_PX = 4.0
 # Lowest visible value; slightly below zero, because pyqtgraph drops a tick that rounding moves outside the view.
 _FLOOR = -1e-6
@@ -150,7 +153,7 @@ class TimePlot(StackedPlot):
     """Plot of curves over time."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
-        """Makes an empty plot; see :class:`StackedPlot`."""
+        """Creates an empty plot; see :class:`StackedPlot`."""
         super().__init__(spec, TimeViewBox(), font, over_time=True)
         self.curves: dict[CurveId, TraceCurve] = {}
         self._bands: dict[CurveId, BandItem] = {}
@@ -251,7 +254,7 @@ class TimePlot(StackedPlot):
             item.set_antialiased(is_on)
 
     def point_at(self, curve: Curve | None, time_s: float = math.nan) -> None:
-        """Draws the curve of one flow behind a median above all other curves, to highlight it.
+        """Highlights one of the flows that a median represents, by drawing its curve on top of all others.
 
         The title shows the name of the flow and its value at this time, s. None removes the highlight.
         """
@@ -325,7 +328,7 @@ class TimePlot(StackedPlot):
         return [*found, Ticks(np.array([float(line.value()) for line in self.lines]))]
 
     def curve_at(self, position: QPointF) -> tuple[CurveId, float] | None:
-        """The visible curve nearest to a position of the scene in vertical direction, and its distance in px."""
+        """The visible curve at the smallest vertical distance from a position of the scene, and this distance in px."""
         found: tuple[CurveId, float] | None = None
         for key, item in self.curves.items():
             distance = self._distance_px(item, position) if key not in self._hidden else math.inf
@@ -334,7 +337,7 @@ class TimePlot(StackedPlot):
         return found
 
     def _distance_px(self, item: TraceCurve, position: QPointF) -> float:
-        """Vertical distance of a curve from a position of the scene; infinite without a value."""
+        """Vertical distance of a curve from a position of the scene, px; infinite if the curve has no samples there."""
         at = self.view.mapSceneToView(position)
         width_s, height = self.view.viewPixelSize()
         low, high = item.range_near(float(at.x()), _REACH_PX * width_s)
@@ -343,10 +346,10 @@ class TimePlot(StackedPlot):
         return float(max(low - at.y(), at.y() - high, 0.0) / height)
 
     def painting(self) -> Iterator[None]:
-        """Computes the next picture of the curves in small steps, so that painting is fast."""
+        """Prepares the next painting of the curves in small steps, so that the painting itself is fast."""
         shown = [item for key, item in self.curves.items() if key not in self._hidden]
         if self.view.is_fitting_values:
-            # With the same arguments as the view uses, so that the view finds these bounds in the cache.
+            # The view will call this method with the same arguments, and find the bounds in the cache.
             for item in shown:
                 item.dataBounds(ax=1, frac=1.0, orthoRange=self.view.viewRange()[0])
                 yield
@@ -372,7 +375,7 @@ class TimePlot(StackedPlot):
         self.fit_values()
 
     def _limit_values(self, *, is_log: bool) -> None:
-        # Zero limits a linear axis, but is infinitely far down a logarithmic one.
+        # A linear axis can end at zero; on a logarithmic axis, zero is infinitely far down.
         floor = _LOWEST if self.spec.is_signed else _FLOOR
         self.view.setLimits(yMin=_LOG_FLOOR if is_log else floor)
 
@@ -491,7 +494,7 @@ class TimePlot(StackedPlot):
             self.pin.setValue(time_s)
 
     def values_at(self, time_s: float | None) -> dict[CurveId, float]:
-        """Value of every curve at a time, s, in the unit of the axis; NaN without a value. None: the newest values."""
+        """Values of all curves at a time, s, or the latest values for None, in the unit of the axis; NaN if unknown."""
         return {
             key: item.last_value() if time_s is None else item.value_at(time_s) for key, item in self.curves.items()
         }
@@ -515,7 +518,10 @@ class TimePlot(StackedPlot):
 
 
 def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont) -> list[TimePlot]:
-    """A plot for each of these sets of runs, side by side with one value axis; without sets, one plot of all runs."""
+    """One plot for each of these sets of runs, side by side with a common value axis.
+
+    If no sets are given, one plot shows all runs.
+    """
     row = [TimePlot(spec, font) for _ in runs or (None,)]
     for plot, shown in zip(row, runs, strict=False):
         plot.runs = shown
@@ -538,7 +544,7 @@ class _Reach(pg.GraphicsObject):  # type: ignore[misc] # pyqtgraph is untyped
         return ["plotData"] if interface is None else interface == "plotData"
 
     def dataBounds(self, axis: int, **_kwargs: object) -> tuple[float, float] | None:
-        """Range of values; the item has no times."""
+        """Range of values for axis 1; None for axis 0, because the item has no times."""
         return self._bounds if axis == 1 else None
 
     def boundingRect(self) -> QRectF:

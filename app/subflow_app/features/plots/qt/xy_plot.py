@@ -28,10 +28,10 @@ from subflow_app.vocabulary.language import tr
 
 
 class XYPlot(StackedPlot):
-    """Plot of curves over a quantity other than time, drawn from point to point."""
+    """Plot of curves over a quantity other than time; connects the points of a curve in the given order."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
-        """Makes an empty plot; see :class:`StackedPlot`."""
+        """Creates an empty plot; see :class:`StackedPlot`."""
         super().__init__(spec, PlotViewBox(), font, over_time=False)
         assert spec.x is not None
         self._x = spec.x
@@ -107,7 +107,7 @@ class XYPlot(StackedPlot):
         x, y = self._points(key)
         known = np.isfinite(x) & np.isfinite(y)
         self.curves[key].setLogMode(self._log, self._log and self._has_log_y)
-        # pyqtgraph warns about the bounds of a curve that consists of gaps.
+        # pyqtgraph warns about the bounds of a curve that consists only of gaps.
         self.curves[key].setData(*((x, y) if known.any() else (x[:0], y[:0])))
 
     # ---- axes ----
@@ -181,7 +181,7 @@ class XYPlot(StackedPlot):
         self._line.setPen(make_pen(current_tokens().muted_text))
 
 
-# Space for the numbers above the bars: gap in px beside the font height, and maximum share of the plot.
+# Space for the numbers above the bars: gap in px in addition to the font height, and maximum share of the plot height.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
 _BEAM = 0.3  # width of the ends of an error bar, as a share of the width of the bar
 # Opacity (0 to 255) of the bars of the k-th overlaid experiment; the outlines use the dashes of its curves.
@@ -193,7 +193,7 @@ class BarPlot(StackedPlot):
     """Bars by category; the bars of several experiments are side by side."""
 
     def __init__(self, spec: PlotSpec, font: QFont) -> None:
-        """Makes an empty plot; see :class:`StackedPlot`."""
+        """Creates an empty plot; see :class:`StackedPlot`."""
         super().__init__(spec, PlotViewBox(), font, over_time=False)
         self.view.setMouseEnabled(x=False, y=False)
         self.view.setLimits(yMin=None)
@@ -218,7 +218,7 @@ class BarPlot(StackedPlot):
         return [bar for bar in self._bars if CurveId(bar.run, bar.owner, bar.kind) not in self._hidden]
 
     def fit_values(self) -> None:
-        """Shows all bars from zero."""
+        """Shows all bars in full, from zero up."""
         shown = self.shown_bars()
         tops = [bar.mean + (0.0 if math.isnan(bar.ci95) else bar.ci95) for bar in shown if not math.isnan(bar.mean)]
         tops += [value for bar in shown for value in bar.values]
