@@ -1,1 +1,1 @@
-"""Searches for networks in which a claim about a controller fails, simplifies them, and confirms them."""
+"""Searches for networks in which a claim about a controller fails, simplifies them, and confirms the failures."""

@@ -1,4 +1,4 @@
-"""``subflow explain`` and ``subflow replay``: the reasons for decisions of a stored run, and its state at a time."""
+"""``subflow explain`` shows the reasons for decisions of a stored run. ``subflow replay`` shows its state at a time."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def replay(
         replayed = Replay.stored(store, number, budget_bytes=load_settings().replay_budget_bytes)
         replayed.check_time(at_s)
         instant = replayed.seek(at_s)
-        # Only the end of the replay shows whether it reproduces the run. A command waits for this check.
+        # Only a replay to the end shows whether it reproduces the run, so the command simulates the rest, too.
         if replayed.notice:
             replayed.prepare()
         notice = replayed.notice

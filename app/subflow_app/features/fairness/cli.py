@@ -1,4 +1,4 @@
-"""``subflow fairness``: the goodputs of connections beside their fair shares of the network."""
+"""``subflow fairness``: compares the goodputs of connections with their fair shares of the network."""
 
 from __future__ import annotations
 

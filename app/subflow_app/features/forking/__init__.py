@@ -1,1 +1,1 @@
-"""Forks of runs: a new run that continues from a time with changed values."""
+"""Forks of runs: new runs that continue an existing run from a chosen time with changed values."""

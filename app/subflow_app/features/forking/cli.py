@@ -1,4 +1,4 @@
-"""``subflow fork``: repeat a stored run with changes from a chosen time."""
+"""``subflow fork``: repeats a stored run with changes from a chosen time on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``subflow library``: shows, checks, copies and makes the library of results that ships with the program."""
+"""``subflow library``: shows, checks, copies and builds the library of results that ships with the program."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def copy(
 
 
 def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
-    """The named experiments and labs, and whether the arena is named; without names, everything is chosen.
+    """The experiments and labs with these names, and True if the arena is among them; everything without names.
 
     Raises:
         InputError: if a name belongs to no experiment, paper or lab.

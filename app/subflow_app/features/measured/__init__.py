@@ -1,1 +1,1 @@
-"""Traces measured outside Subflow: read from CSV, `ss` and pcap files, and stored as runs."""
+"""Reads traces measured outside Subflow from CSV, `ss` and pcap files, and stores them as runs."""

@@ -1,7 +1,8 @@
-"""Texts of a search for failing networks: tables, documents, failures in words, and pages of counterexamples.
+"""Presents the networks in which a claim fails as tables, JSON documents, sentences, and web pages.
 
-A failure in words names the claim, the measurement, and the factor between the two. The claim with measured numbers in
-it, ``5.053 Mbit/s >= 11.87 Mbit/s``, is a false statement, so it always appears with its explanation.
+The sentences about a failure state the claim, the measurement, and the factor between them. A claim with measured
+numbers filled in, such as ``5.053 Mbit/s >= 11.87 Mbit/s``, is a false statement, so it always appears with an
+explanation.
 
 The web page of a counterexample compares the controller for which a claim fails with a controller for which it holds,
 and marks the time at which their runs diverge.
@@ -60,7 +61,7 @@ METHOD = translatable(
 
 
 def margin_text(each: Counterexample, profile: str) -> str:
-    """The mean margin of a profile with its interval."""
+    """The mean margin in a profile, with its 95 % confidence interval: ``-0.91 ± 0.10``."""
     estimate = each.estimate(profile)
     spread = "" if math.isnan(estimate.ci95) else f" ± {estimate.ci95:.2f}"
     return f"{estimate.mean:.2f}{spread}"
@@ -83,7 +84,7 @@ def told_of(job: BreakJob) -> str:
 
 
 def listed_words(count: int, say: Callable[..., str] = tr) -> str:
-    """Sentence that explains why a search lists fewer networks than kinds in which the claim fails."""
+    """Sentence that explains which of the failing networks a search lists."""
     if count == 1:
         return say(_ONE_LISTED)
     return say(_LISTED, count=count)
@@ -133,7 +134,7 @@ def found_document(each: Counterexample) -> Mapping[str, Any]:
 
 
 def failure_words(each: Counterexample) -> Iterator[str]:
-    """Sentences on a counterexample: claim, measurement, and their ratio, with seeds, profile and interval."""
+    """Sentences that state the claim, the measurement, and by what factor the claim fails in a counterexample."""
     yield tr("Claimed: {formula}.", formula=each.claim.holds)
     profile = profile_of(each)
     margins = each.confirmed.get(profile, ())
@@ -156,7 +157,7 @@ def failure_words(each: Counterexample) -> Iterator[str]:
 
 
 def factor_text(each: Counterexample, profile: str) -> str:
-    """Factor by which the claim fails in a profile: ``2.49 (95 % interval 2.26 to 2.74)``; or ``it holds``."""
+    """Factor by which the claim fails in a profile, e.g. ``2.49 (95 % interval 2.26 to 2.74)``, or ``it holds``."""
     found = each.estimate(profile)
     if not found.mean < 0:
         return tr("it holds")
@@ -176,13 +177,15 @@ def profile_of(each: Counterexample) -> str:
 
 
 def _factor(margin: float) -> str:
-    """Factor of a negative margin, exp(-margin); "or more" at `LARGEST_MARGIN`, which limits the margins."""
+    """Convert a negative margin to a factor, exp(-margin), with "or more" if the margin is the lowest possible."""
     factor = f"{math.exp(-margin):.3g}"
     return tr("{factor} or more", factor=factor) if margin <= -LARGEST_MARGIN else factor
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:
-    """Write the web page of a counterexample and return its path; only one run if no controller satisfies the claim.
+    """Write the web page of a counterexample, with a single run if no controller satisfies the claim.
+
+    Returns the path of the page.
 
     Raises:
         ExportError: if the file cannot be written.

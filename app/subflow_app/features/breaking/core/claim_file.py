@@ -85,11 +85,11 @@ ABOUT: Mapping[str, str] = {
     "fair": "Total max-min fair share of the tested flows, bit/s.",
     **{name: about for name, (_, about) in _OF_PATH.items()},
 }
-"""Descriptions of the functions in `MEASURES`, for people."""
+"""Human-readable descriptions of the functions in `MEASURES`."""
 
 
 def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
-    """A measurement of a run.
+    """Call a function that measures a run.
 
     Args:
         net: network of the run.
@@ -101,7 +101,7 @@ def measure(net: Network, name: str, summary: Summary, *rest: Value) -> Value:
 
 
 def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Value:
-    """A property of the network; `Missing` for a path that does not exist, or if fair shares cannot be computed.
+    """Call a function that describes a network; `Missing` if it lacks the path or fair shares cannot be computed.
 
     Args:
         net: network to describe.
@@ -138,7 +138,7 @@ def completion_s(net: Network, summary: Summary) -> float:
 
 
 def _ended(net: Network, summary: Summary) -> list[Mapping[str, Any]]:
-    """The tested flows, with the end of the run as a lower bound for the completion of incomplete flows."""
+    """The tested flows. An incomplete flow counts as completed at the end of the run."""
     return [
         flow if flow["completion_s"] is not None else {**flow, "completion_s": summary["duration_s"] - flow["start_s"]}
         for flow in _tried(net, summary)
@@ -279,7 +279,7 @@ class Case:
     Attributes:
         name: name in the claim.
         controller: entry of the arena; empty for the entrant.
-        path: number of the only path, from 1, or "best" for the path with the highest goodput; None for all.
+        path: number of the single path to use, from 1, or "best" for the path with the highest goodput; None for all.
         is_alone: whether to leave out competing flows.
     """
 
@@ -291,17 +291,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class ClaimFile:
-    """A claim, read and checked.
+    """A claim that has been read from a file and checked.
 
     Attributes:
         name: name of the file without its suffix: "rfc6356-improve".
-        title: the claim in a line.
+        title: the claim in one line.
         source: source of the claim, such as a paper; empty if unknown.
-        prose: comment at the start of the file; empty without a comment.
+        prose: comment at the start of the file; may be empty.
         holds: text of the claim.
         when: condition on the network; empty for all networks.
         ratio: expression for the severity of a failure; empty for the ratio of both sides of the claim.
-        fails: sentence on a network in which the claim fails, with `WORDS` in braces.
+        fails: sentence about a network in which the claim fails, with `WORDS` in braces.
         spaces: names of the spaces to search, the default first.
         cases: additional runs by name.
         text: content of the file.
@@ -377,9 +377,9 @@ def read_claim(name: str, text: str, file: str | Path) -> ClaimFile:
 
 
 def named_or_said(text: str) -> ClaimFile:
-    """A claim from a name, a file, or the formula itself.
+    """Read a claim that is given by its name, its file, or its formula.
 
-    In a formula, cases are entries of the arena: 'lia', or 'newreno@best' and 'newreno@2' on one path.
+    In a formula, cases are entries of the arena: 'lia', or 'newreno@best' and 'newreno@2' for a single path.
 
     Raises:
         InputError: if the name is unknown; `ClaimFileError` if the claim cannot be read.
@@ -390,7 +390,7 @@ def named_or_said(text: str) -> ClaimFile:
 
 
 def said_claim(holds: str, when: str = "") -> ClaimFile:
-    """A claim from a typed formula; see `named_or_said`.
+    """Build a claim from a typed formula, in which cases are written as in `named_or_said`.
 
     Raises:
         ClaimFileError: if the formula cannot be read.

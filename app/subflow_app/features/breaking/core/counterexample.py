@@ -15,8 +15,8 @@ The key `says` describes the failure in a sentence, such as "5 and 25 Mbit/s, ..
 better path". The optional key `told` is the claim with its numbers, such as "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s".
 
 The runs of a counterexample become scenario files: one for the tested controller and one for each case of the claim.
-Networks are described as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses 1.5 %".
-Texts of failed comparisons show the measured numbers beside the claimed numbers.
+Networks are described in words, such as "5 and 25 Mbit/s, 3 ms, buffers of 5 and 7 packets, the faster path loses
+1.5 %". The description of a failed comparison contains both the measured and the claimed number.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _OTHERWISE = translatable("not true: {claim}")
 
 
 def measured_words(claim: str, say: Callable[..., str] = tr) -> str:
-    """The comparisons of a failed claim that do not hold: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
+    """Describe the comparisons that make a claim fail: ``5.053 Mbit/s, where at least 11.87 Mbit/s is claimed``.
 
     Args:
         claim: claim with its measured numbers, see `Outcome.told`.
@@ -117,7 +117,7 @@ def _phrase(match: re.Match[str], say: Callable[..., str]) -> str:
 
 
 def network_words(net: Network) -> str:
-    """Description of a network within a sentence, by the paths of its first tested flow."""
+    """Describe a network by the paths of its first tested flow, in words that fit within a sentence."""
     flow = net.scenario.flows[net.competes[0]]
     facts = path_facts(net.scenario)
     paths = [facts[flow.name, place] for place in range(1, len(flow.paths) + 1)]
@@ -171,7 +171,7 @@ def _losses(paths: Sequence[PathFacts]) -> list[str]:
 
 
 def _listed(texts: Sequence[str]) -> str:
-    """Joins numbers as in "5 and 25 Mbit/s", with the unit once; if all are equal, a single number remains."""
+    """Join numbers as in "5 and 25 Mbit/s", with the unit once. If all numbers are equal, only one appears."""
     if len(set(texts)) == 1:
         return texts[0]
     numbers, units = zip(*(text.partition(" ")[::2] for text in texts), strict=True)
@@ -225,7 +225,7 @@ class Counterexample:
 
     @property
     def first_seed(self) -> int:
-        """The seed of the numbers in `told`, and of the first number of each profile in `confirmed`."""
+        """The seed that gave the numbers in `told`, and the first margin of each profile in `confirmed`."""
         return UNSEEN_SEEDS[0]
 
     @property
@@ -234,7 +234,7 @@ class Counterexample:
         return all(margin < 0 for margins in self.confirmed.values() for margin in margins)
 
     def estimate(self, profile: str) -> Estimate:
-        """The mean margin of a profile with its interval."""
+        """The mean margin in a profile, with its 95 % confidence interval."""
         return Estimate.of(self.confirmed[profile])
 
     def document(self) -> dict[str, Any]:
@@ -294,7 +294,7 @@ class Counterexample:
 def found_counterexample(
     trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
 ) -> Counterexample | None:
-    """The simplified, confirmed network; None if stopped, or if the failure needs exact numbers or particular seeds.
+    """Simplify and confirm a failure; None if stopped, or if it occurs only with exact numbers or particular seeds.
 
     Args:
         trial: claim and controller.
@@ -352,16 +352,16 @@ def of_document(document: Mapping[str, Any]) -> Counterexample:
 
 
 def shipped_counterexamples() -> list[Counterexample]:
-    """The shipped counterexamples by name, one for each claim file in the folder.
+    """Read the shipped counterexamples, sorted by name, one for each claim file in the folder.
 
     Raises:
-        ClaimFileError: if a file is not usable; then the installation is damaged.
+        ClaimFileError: if a file is not usable, because the installation is damaged.
     """
     return [read_counterexample(path) for path in sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))]
 
 
 def named_counterexample(name_or_path: str) -> Counterexample:
-    """A shipped counterexample by its name, or one from either of its two files.
+    """Read a shipped counterexample by its name, or any counterexample by the path of either of its two files.
 
     Raises:
         InputError: if no such file or name exists; `ClaimFileError` with all problems of the file.
@@ -448,7 +448,7 @@ class CaseRun(NamedTuple):
     Attributes:
         name: name of the case in the claim; empty for the tested controller, and for the second controller of a claim
             without cases.
-        title: name of the controller for people.
+        title: displayed name of the controller.
         source: scenario of the run.
     """
 
@@ -460,8 +460,8 @@ class CaseRun(NamedTuple):
 def case_runs(each: Counterexample) -> list[CaseRun]:
     """The runs of a counterexample: the tested controller first, then each case of the claim.
 
-    For a claim without cases, the second run uses the first controller of the catalogue that satisfies the claim in
-    this network, without agents. The run is omitted if no controller does.
+    For a claim without cases, the second run uses the first controller of the catalogue, other than learning agents,
+    that satisfies the claim in this network. The run is omitted if no controller does.
 
     Raises:
         InputError: if the controller no longer exists.
@@ -500,7 +500,7 @@ def _entrant(trial: Trial, case: Case) -> Entrant:
 
 
 def _keeper(trial: Trial, net: Network) -> Entrant | None:
-    """The first controller that satisfies the claim in a network, without agents; None if no controller does."""
+    """Find the first controller, but no learning agent, that satisfies the claim in a network; None if all fail."""
     able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
     return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
 
@@ -512,7 +512,7 @@ def _source(each: Counterexample, text: str, case: str = "") -> ScenarioSource:
 
 
 def _with_flows(text: str, net: Network, wanted: Scenario) -> str:
-    """The text of a network with the kinds and paths of flows in `wanted`, without the flows that `wanted` lacks."""
+    """Change the kinds and paths of flows in a scenario text to those in ``wanted``, and remove all other flows."""
     for name in net.scenario.flows:
         new = wanted.flows.get(name)
         if new is None:

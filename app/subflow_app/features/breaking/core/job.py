@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 RULES = 1
-"""Version of trials and search; searches of other versions are not continued."""
+"""Version of the rules for trials and searches. A stored search of a different version is not continued."""
 
 FOUND = 5
-"""Largest number of counterexamples of a search."""
+"""Maximum number of counterexamples per search."""
 
 _CHUNK = 6  # largest number of networks per task
 _WRITTEN_S = 2.0  # shortest time between two writes to the store
@@ -46,7 +46,7 @@ _SAME = 1e-6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Tried:
-    """Networks for a task: consecutive rows of a generation, beginning at the row `first`."""
+    """The networks that one task tries: consecutive rows of a generation, starting at row `first`."""
 
     first: int
     nets: tuple[Network, ...]
@@ -54,7 +54,7 @@ class _Tried:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Shrunk:
-    """A network for a task to simplify."""
+    """A network that one task simplifies."""
 
     number: int
     found: Found
@@ -78,7 +78,7 @@ class Question:
 
     @property
     def replaced(self) -> list[str]:
-        """A line for each controller and scheduler with options that the entrant replaces in the scenario."""
+        """One line for each controller or scheduler of the scenario that has options and that the entrant replaces."""
         net = network_of(self.space.scenario)
         return told_replacements(net.scenario, self.entrant.scenario(net))
 
@@ -95,7 +95,7 @@ class Question:
 
 
 class BreakJob(Batch[_Tried | _Shrunk]):
-    """Runs a search. Call `run` in a worker thread, because it blocks; the rest is thread-safe.
+    """Runs a search. Call `run` in a worker thread, because it blocks. All other methods are thread-safe.
 
     Args:
         question: claim, controller and networks.
@@ -105,7 +105,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         most: largest number of counterexamples.
         jobs: number of parallel tasks on this machine; 1 to run in this process.
         cluster: address of a Ray cluster to use instead, or None.
-        executor: makes the executor; None to derive it from `jobs` and `cluster`.
+        executor: creates the executor; None to derive it from `jobs` and `cluster`.
 
     Attributes:
         question: claim, controller and networks.
@@ -211,7 +211,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             width = points.shape[1]
             was = np.frombuffer(known.points, "<f8")
             if was.size != points.size or not np.allclose(was.reshape(-1, width), points, atol=_SAME):
-                break  # another version of a library draws other points: the search ignores the results from here on
+                break  # a different version of a library drew other points: ignore the results from here on
             niches = np.frombuffer(known.niches, np.uint8).reshape(len(points), -1)
             margins = np.frombuffer(known.margins, "<f8").tolist()
             self.search.tell(points, margins, [Niche(*map(int, row)) for row in niches])
@@ -239,7 +239,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             self._write()
 
     def _comment(self) -> None:
-        """After the random networks, notes a claim that always fails, or that apparently cannot fail."""
+        """Once the random networks have been tried, notes if the claim always failed or apparently cannot fail."""
         search = self.search
         if search.tried != GENERATION * RANDOM_GENERATIONS:
             return
@@ -268,7 +268,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self._tell(share=1.0, eta_s=0.0)
 
     def _tell_running(self, n_under_way: int, executor: Executor) -> None:
-        """Reports the number of running tasks, without the remaining time, which `_is_through` estimates."""
+        """Reports the number of running tasks, but not the remaining time, which `_is_through` estimates."""
         self._tell(
             state=self._running_state,
             under_way=min(n_under_way, executor.jobs),

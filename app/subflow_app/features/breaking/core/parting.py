@@ -1,10 +1,10 @@
-"""Time at which the run in which a claim fails diverges from a run in which it holds, and the decision to explain.
+"""Finds when a run that violates a claim diverges from a run that satisfies it, and the decision that explains this.
 
-The subject of a claim is a curve of each run, such as the goodput of the tested flows. The curves diverge at the first
-time t from which the mean of one curve, taken from t to any later time, is below 90 % of the mean of the other. No time
-before t has this property, so earlier events need no explanation. The search for t ignores the time before the last
-change of the network that precedes the measurement: a claim about freed capacity, for example, does not apply before
-the capacity is free.
+A claim is about a curve of each run, such as the goodput of the tested flows. The curves diverge at the earliest time t
+for which, from t up to any later time, the mean of one curve is below 90 % of the mean of the other. No time before t
+has this property, so earlier events need no explanation. The search for t ignores the time before the last change of
+the network that precedes the measurement: a claim about freed capacity, for example, does not apply before the capacity
+is free.
 """
 
 from __future__ import annotations
@@ -57,12 +57,12 @@ class Moment(Enum):
     """Kind of the decision that is explained."""
 
     LOSS = "loss"  # a loss close to the divergence
-    FIRST = "first"  # the first decision, after the divergence
+    FIRST = "first"  # the owner's first decision, if it follows the divergence
     THERE = "there"  # the last decision before the divergence
 
 
 class _Subject(NamedTuple):
-    """The curves that a function of claims measures.
+    """The curves that a function in a claim measures.
 
     Attributes:
         scope: scope of the traces.
@@ -97,10 +97,10 @@ class Parting:
     """Divergence of two runs of a counterexample.
 
     Attributes:
-        titles: names of the tested controller and of the other run.
+        titles: displayed names of the run of the tested controller and of the other run.
         place: index of the other run, see `case_runs`.
         column: column of the diverging traces.
-        flows: names of the flows, for people.
+        flows: displayed names of the flows.
         time_s: time of the divergence.
         is_at_once: whether the runs diverge at the start, or at a change of the network.
         until_s: end of the time that both curves cover.
@@ -130,7 +130,7 @@ class Parting:
 
     @property
     def words(self) -> str:
-        """Sentences on the divergence and on the explained decision."""
+        """Sentences about the divergence and the explained decision."""
         low, high = sorted((0, 1), key=lambda side: self.means[side])
         name, unit, scale = _WORDS[self.column]
         known = {
@@ -188,9 +188,9 @@ class Parting:
 
 
 def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | None:
-    """Divergence of the tested controller's run from one of the other runs.
+    """Find the divergence between the tested controller's run and one of the other runs.
 
-    Among several divergences, those in which the tested controller is worse come first, then those of curves that the
+    Of several divergences, those in which the tested controller is worse are preferred, then those of curves that the
     claim compares, then those with the largest ratio.
 
     Args:
@@ -198,7 +198,7 @@ def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | Non
         runs: runs of the counterexample, from `case_runs`.
 
     Returns:
-        The first of these divergences; None without another run, or if the curves differ by less than a tenth.
+        The preferred divergence; None if `runs` contains no other run, or if the curves differ by less than a tenth.
 
     Raises:
         SimError: if a run fails.
@@ -218,7 +218,7 @@ def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | Non
 
 
 def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
-    """Subjects that the claim measures for the controller, mapped to whether the claim compares them with the case."""
+    """The subjects that a claim measures for the controller, each with True if the claim compares it with the run."""
     own = (None, ENTRANT, "entrant")
     asked = [call.name for call in claim.claim.calls() if not call.texts or call.texts[0] in own]
     compared = [call.name for pair in claim.claim.compared() for call in pair if call.texts[:1] == (run.name,)]
@@ -227,9 +227,9 @@ def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
 
 
 def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces], LiveTraces]:
-    """Finely sampled traces of all runs, and traces of the whole first run.
+    """Simulate all scenarios; return finely sampled traces of each, and traces of the whole first run.
 
-    For flows with a size, the traces of all runs end when the fastest run has completed.
+    If all tested flows have a size, the traces in the list end when the fastest run has completed.
     """
     tried = [net.scenario.flows[name] for name in net.competes]
     has_documents = all(flow.size_bytes is not None for flow in tried)
@@ -260,7 +260,7 @@ def _partings(
     whole: LiveTraces,
     place: int,
 ) -> Iterator[Parting]:
-    """The divergences of the curves of a subject, for curves that both runs contain."""
+    """Yield the divergence of each curve of a subject, for curves that both runs contain."""
     own, other = traces[0], traces[place]
     ours, theirs = (_curves(subject, net, each) for each in (own, other))
     for flows in ours:
@@ -304,26 +304,26 @@ def _last_change_s(net: Network) -> float:
 
 
 def parting_sample(curves: tuple[_Curve, _Curve], begins: int, measured: int) -> int | None:
-    """Index of the first sample from which the mean of one curve stays below `SHARE` of the other's.
+    """Index of the first sample from which the mean of one curve stays below `SHARE` of the mean of the other.
 
     Args:
         curves: both curves, of equal length.
         begins: index of the first sample to consider.
-        measured: index of the first measured sample; the measured time determines the lower curve.
+        measured: index of the first sample after the warm-up; the sums from there on determine the lower curve.
 
     Returns:
-        None if the lower curve reaches `SHARE` of the other over the measured time.
+        The index; None if the lower curve reaches `SHARE` of the other after the warm-up.
     """
     low, high = sorted(curves, key=lambda curve: float(curve[measured:].sum()))
     if not low[measured:].sum() < SHARE * high[measured:].sum():
         return None
     lead = np.concatenate([[0.0], np.cumsum((SHARE * high - low)[begins:])])
-    # From the last minimum of the lead on, the accumulated lead is positive up to any later time.
+    # `lead` is accumulated, so its increase from its last minimum to any later time is positive.
     return begins + len(lead) - 1 - int(np.argmin(lead[::-1]))
 
 
 def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _Curve]:
-    """Curves by the names of their flows, for people."""
+    """The curves of a subject, by the displayed names of their flows."""
     beside = [name for flow in net.beside for name in net.scenario.flows[flow].instances]
     wanted = {"tried": net.connections, "beside": beside, "all": (*net.connections, *beside)}[subject.of]
     keys = [key for key in select_keys(traces, subject.scope, subject.column) if key.owner.partition("/")[0] in wanted]
@@ -335,7 +335,7 @@ def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _C
 
 
 def _together(curves: NDArray[np.float64], *, is_mean: bool) -> _Curve:
-    """Mean or sum of the curves with a value at each time; NaN where no curve has a value."""
+    """Mean or sum, at each time, of those curves that have a value then; NaN where all values are missing."""
     known = np.isfinite(curves)
     count, total = known.sum(axis=0), np.where(known, curves, 0.0).sum(axis=0)
     return np.where(count > 0, total / np.maximum(count, 1) if is_mean else total, np.nan)
@@ -346,7 +346,7 @@ def _read(traces: LiveTraces, key: SeriesKey) -> _Curve:
 
 
 def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
-    """Both curves cut to the shorter length; samples that either curve lacks are 0 in both."""
+    """Cut both curves to the shorter length, and set samples that are missing in either curve to 0 in both."""
     count = min(map(len, curves))
     one, two = (curve[:count] for curve in curves)
     known = np.isfinite(one) & np.isfinite(two)
@@ -356,10 +356,10 @@ def _both(*curves: _Curve) -> tuple[_Curve, _Curve]:
 def _explained(
     subject: _Subject, net: Network, runs: tuple[LiveTraces, LiveTraces], first: int, *, is_less: bool
 ) -> str:
-    """Owner of the decision: the scheduler for sized multipath flows, otherwise the subflow that differs most.
+    """Owner of the decision to explain: a scheduler for multipath flows with a size, otherwise a subflow.
 
-    If the tested flows get less, this subflow falls short of the same path in the other run the most. If the competing
-    flows get less, this subflow exceeds the same path the most.
+    If the tested flows get less, this is the subflow that falls furthest short of the same path in the other run. If
+    the competing flows get less, it is the subflow that exceeds the same path in the other run by most.
     """
     own, other = (_tried_subflows(net, subject, traces) for traces in runs)
     names = net.connections
@@ -387,7 +387,7 @@ def _mean_from(traces: LiveTraces, key: SeriesKey, first: int) -> float:
 
 
 def _tried_subflows(net: Network, subject: _Subject, traces: LiveTraces) -> dict[str, SeriesKey]:
-    """Series of the tested subflows by flow and path."""
+    """Keys of the traces of the tested flows' subflows, by the label of the subflow."""
     column = "throughput_bps" if subject.column in _RATES else subject.column
     keys = select_keys(traces, SUBFLOW, column)
     return {traces.labels[key.owner]: key for key in keys if key.owner.partition("/")[0] in net.connections}
@@ -398,7 +398,7 @@ def _interval_s(traces: LiveTraces) -> float:
 
 
 def _first_ack_s(traces: LiveTraces, owner: str) -> float:
-    """Time of the first RTT sample of a subflow, s; infinite without samples. For a scheduler, 0."""
+    """Time of the first RTT sample of a subflow, s; infinite if it has no sample, and 0 for a scheduler."""
     keys = select_keys(traces, SUBFLOW, "srtt_s", owner)
     if not keys:
         return 0.0
@@ -407,7 +407,7 @@ def _first_ack_s(traces: LiveTraces, owner: str) -> float:
 
 
 def _first_decision_s(traces: LiveTraces, owner: str) -> float:
-    """Time of the first decision of a scheduler, s; 0 without a record."""
+    """Time of the first decision of a scheduler, s; 0 if its decisions were not recorded."""
     table = traces.events(DECISION.name)
     if owner not in table.names.get("owner", ()):
         return 0.0

@@ -1,10 +1,11 @@
-"""The search for networks in which a claim fails: random points first, then CMA-ES, and changes of known networks.
+"""Searches for networks in which a claim fails, first at random, then by CMA-ES and by varying the networks found.
 
-CMA-ES starts from the most promising kinds of networks. The search distinguishes kinds, so that it ends with several
-different failures instead of variations of one.
+CMA-ES starts from the most promising kinds of networks. The search distinguishes kinds of networks in order to find
+several different failures instead of variations of one.
 
-Points are numbers in [0, 1) for each key of a space; margins measure by how much a claim holds. The next points depend
-only on the seed and on the earlier results: a search that receives the same results again proposes the same points.
+A point has a number in [0, 1) for each key of a space. A margin measures by how much a claim holds. The next points
+depend only on the seed and on the earlier results: a search that receives the same results again proposes the same
+points.
 
 Sources: Hansen 2016, "The CMA Evolution Strategy: A Tutorial", in the library `cma`; Mouret, Clune 2015, "Illuminating
 search spaces by mapping elites" (MAP-Elites), which keeps and varies the best of each kind.
@@ -77,7 +78,7 @@ def _loss_step(paths: Sequence[PathFacts]) -> int:
 
 
 def _buffer_bdp(net: Network, path: Sequence[str], facts: PathFacts) -> float:
-    """Buffer of the slowest link of a path over the bandwidth-delay product of the path; infinite without a limit."""
+    """Buffer of a path's slowest link, as a multiple of the path's bandwidth-delay product; infinite if unlimited."""
     sides = [net.scenario.links[name].forward for name in path]
     slowest = min(sides, key=lambda side: math.inf if side.rate_bps is None else side.rate_bps)
     packet_bits = 8 * (net.scenario.mss_bytes + HEADER_BYTES)
@@ -103,7 +104,7 @@ _UNKNOWN = 10.0  # margin assumed for networks in which the claim cannot be meas
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Elite:
-    """The network of a kind with the least margin.
+    """The network with the lowest margin of all networks of its kind.
 
     Attributes:
         niche: kind of the network.
@@ -146,7 +147,7 @@ class Search:
         self._begun_in: set[Niche] = set()
 
     def ask(self) -> Points:
-        """The next generation, float64 [GENERATION, width]: a point in each row; the same until `tell`."""
+        """The next generation, float64 [GENERATION, width], one point per row. It remains the same until `tell`."""
         if self._asked is None:
             self._asked = self._drawn()
         return self._asked
@@ -184,11 +185,11 @@ class Search:
         self._asked = None
 
     def failures(self, count: int, *, least: int = 2) -> list[Elite]:
-        """The elites in which the claim fails most clearly, the clearest first, without elites of similar kinds.
+        """Choose elites of different kinds in which the claim fails most clearly, the clearest first.
 
         Args:
             count: largest number of elites.
-            least: smallest number of properties of their kinds, see `Niche`, in which two chosen elites differ.
+            least: minimum number of properties in `Niche` in which any two chosen elites differ.
         """
         chosen: list[Elite] = []
         for elite in sorted(self.elites.values(), key=lambda each: (each.margin, each.number)):
@@ -228,7 +229,7 @@ class Search:
             self._strategy = None
 
     def _vary(self, rng: np.random.Generator, count: int) -> Points:
-        """Points near elites; clearer failures are more likely to be chosen."""
+        """Draw points near elites, preferably near those with the clearest failures."""
         ranked = sorted(self.elites.values(), key=lambda each: (each.margin, each.number))
         places = np.minimum(rng.geometric(min(1.0, 4 / len(ranked)), count) - 1, len(ranked) - 1)
         parents = np.array([ranked[place].point for place in places])

@@ -1,4 +1,4 @@
-"""Map of a search: the networks tried, by their coordinates in the space, with the margins of the claim."""
+"""The map of a search, which shows each network tried by its coordinates in the space and by the claim's margin."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_store.searches import Generation, SearchRecord
 
 SPAN = 0.7
-"""Limit of the colour scale: larger margins of either sign, i.e. half or twice the claimed value, look alike."""
+"""Limit of the colour scale, about half or twice the claimed value. Margins beyond it have the same colour."""
 
 _TICKS = 5
 _UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one unit for all ticks of an axis
@@ -33,7 +33,7 @@ _UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one 
 
 @dataclass(frozen=True, slots=True)
 class MapAxis:
-    """An axis of the map: a varied value.
+    """An axis of the map, along which one value varies.
 
     Attributes:
         key: key of the value in the scenario file.
@@ -82,7 +82,7 @@ class SearchMap:
         return int((self.margins < 0).sum()) + self.thinned[1]
 
     def with_at_most(self, most: int) -> SearchMap:
-        """A copy with at most `most` networks: a fifth with the least margins, the rest spread over all margins."""
+        """A copy with at most `most` networks: a fifth with the lowest margins, and others spread over the rest."""
         count = len(self.margins)
         if count <= most:
             return self
@@ -122,7 +122,10 @@ class SearchMap:
         return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
 
     def csv(self) -> str:
-        """A row for each network: its values as in a scenario file (positions without a space), and its margin."""
+        """CSV text with one row per network: its values as in a scenario file, and its margin.
+
+        If the space is unknown, the row contains positions instead of values.
+        """
         headings = ["network", *(axis.key for axis in self.axes), "margin"]
         rows = []
         for number, margin in enumerate(self.margins):

@@ -1,7 +1,7 @@
-"""Simplifies a network in which a claim fails, for people to understand: fewer parts, rounder numbers, no randomness.
+"""Simplifies a network in which a claim fails, to make it comprehensible: fewer parts, rounder numbers, no randomness.
 
 Each step removes a part, makes two parts equal, shortens the run, or rounds a number. A step is kept only if the claim
-still fails with every seed that is tried, and nearly as clearly as at first.
+still fails with every seed that is tried, and not much less clearly than at first.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Shrinking:
         is_stopped: polled before each step; True ends the simplification.
 
     Attributes:
-        tree: simplest tables so far.
+        tree: the simplest tables found.
         margin: largest margin over the seeds, i.e. the least clear failure.
         tried: number of networks tried.
     """
@@ -82,7 +82,7 @@ class Shrinking:
         self._target = min(_KEPT * self.margin, _LEAST_MARGIN)
 
     def run(self) -> None:
-        """Repeats all kinds of steps until none simplifies the network, at most `_ROUNDS` times."""
+        """Repeats all kinds of steps until they no longer simplify the network, at most `_ROUNDS` times."""
         if not self.margin < 0:
             return
         for _ in range(_ROUNDS):
@@ -125,7 +125,7 @@ class Shrinking:
         return margin if margin <= self._target else math.inf
 
 
-# Each generator yields groups of candidates; the first suitable candidate of a group is taken.
+# Each of these generators yields groups of candidates. The first suitable candidate of a group is taken.
 
 
 def _fewer(tree: Tree, draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
@@ -189,7 +189,7 @@ def _rounder(tree: Tree, _draws: Mapping[str, Draw]) -> Iterator[list[Tree]]:
 
 
 def _rounded(param: Param, value: Any) -> list[str]:
-    """Strings of numbers near a value, with one digit, then two; empty if the value is unreadable or not positive."""
+    """Round numbers near a value as text, first with one digit, then with two; empty if it is not a positive number."""
     try:
         number: Any = param.read(value)
     except ParamError:
@@ -239,7 +239,7 @@ def _without_flow(tree: Tree, name: str) -> Tree:
 
 
 def tidy(tree: Tree) -> Tree:
-    """A copy without links that no path crosses, without their events, and without nodes that no link ends at."""
+    """A copy without unused links, without the events of these links, and without nodes at which no link ends."""
     used = {link for flow in tree["flows"].values() for path in flow.get("paths", ()) for link in path}
     links = {name: link for name, link in tree["links"].items() if name in used}
     ends = {end for link in links.values() for end in link["ends"]}

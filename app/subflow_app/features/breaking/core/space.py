@@ -1,6 +1,6 @@
-"""Spaces of networks: the networks that a scenario file with a `[training]` block describes, as points of a unit cube.
+"""A space of networks: all networks that a scenario file with `[training]` describes, as points of a unit cube.
 
-Training draws the values of the block at random; a search chooses them, as one number in [0, 1) for each drawn value.
+Training draws the values in this block at random. A search instead chooses one number in [0, 1) for each value.
 The ranges in the block limit the search to plausible networks.
 """
 
@@ -36,10 +36,10 @@ from subflow_sim.training_model import Training
 SUFFIX = ".toml"
 
 Points = NDArray[np.float64]
-"""Networks, one in each row: a number in [0, 1) for each key."""
+"""Networks, one per row, with a number in [0, 1) for each key."""
 
 _BELOW_ONE = math.nextafter(1.0, 0.0)
-_LOG_FROM = 10.0  # least ratio of the ends of a range for a draw on a logarithmic scale
+_LOG_FROM = 10.0  # a range whose ends have at least this ratio is drawn on a logarithmic scale
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Space:
 
     Attributes:
         name: name of the file without its suffix, or a name given by the user.
-        title: title in a line.
-        prose: comment at the start of the file; empty without a comment.
+        title: title in one line.
+        prose: comment at the start of the file; may be empty.
         text: scenario file with the content of all files that it names.
         training: block `[training]` of the scenario, including `vary`.
         vary: additional draws, as given by the user.
@@ -123,7 +123,7 @@ class Space:
         return self._scenario.scripts
 
     def draw(self, key: str) -> Draw | None:
-        """The draw of a value; None for a change at a random time."""
+        """The draw for a key; None if the key belongs to a change at a random time."""
         return self.training.draws.get(key)
 
     def _drawn(self, choose: Any, chance: Any, *, first_only: bool = False) -> Drawn:
@@ -180,7 +180,7 @@ def space_names() -> tuple[str, ...]:
 
 
 def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
-    """A shipped space by its name, or a scenario file with a `[training]` block or with `vary`.
+    """Read a shipped space by its name, or a scenario file, which needs a `[training]` block or `vary`.
 
     Args:
         name_or_path: name or path as the person typed it.
@@ -205,9 +205,9 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
 
     Args:
         text: scenario file.
-        name: name for people.
+        name: displayed name.
         vary: additional draws, see `load_space`.
-        folder: folder of the files that the scenario names; None if it names none.
+        folder: folder of the files that the scenario names; None if it names no files.
 
     Raises:
         InputError: see `load_space`.
@@ -257,7 +257,7 @@ def _given_draw(vary: str) -> tuple[str, TomlValue]:
     """Key and draw of a `--vary` argument.
 
     Raises:
-        InputError: if the argument has another form.
+        InputError: if the argument is malformed.
     """
     key, sign, value = (part.strip() for part in vary.partition("="))
     low, dots, high = (part.strip() for part in value.partition(".."))

@@ -1,4 +1,4 @@
-"""Tests a claim about a controller in a network: makes the required runs and measures by how much the claim holds."""
+"""Tests a claim about a controller in a network: performs the runs and measures by how much the claim holds."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
 _NOT_CLAIMED = LARGEST_MARGIN
 
 SEEDS = (1, 2, 3)
-"""Seeds of the runs that a search makes of each network."""
+"""Seeds with which a search runs each network."""
 
 START_JITTER_S = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Result of a claim in a network; `told` is the claim with its measured numbers.
+    """The result of testing a claim in a network. `told` is the claim with the measured numbers filled in.
 
     Attributes:
         margin: margin of the claim, see `Claim.margin`; NaN if it could not be measured. Larger than `LARGEST_MARGIN`
@@ -73,11 +73,11 @@ class Trial:
     entrant: Entrant
 
     def verdict(self, net: Network, runner: Runner | None = None) -> Verdict:
-        """The verdict in a network, with the seed of its scenario.
+        """Test the claim in a network, with the seed of the network's scenario.
 
         Args:
             net: network to run.
-            runner: makes the runs; None for the simulator.
+            runner: performs the runs; None for the simulator.
         """
         return _Runs(self, net, runner or run).verdict()
 
@@ -97,7 +97,7 @@ class Trial:
         return worst
 
     def scenario(self, net: Network, name: str = ENTRANT) -> Scenario:
-        """The scenario of a case; for a case on the best path, runs determine the path.
+        """The scenario of a case. If the case uses the best path, runs determine which path is best.
 
         Raises:
             ArenaError: if the controller, its options or its policy are not valid in a scenario.
@@ -109,7 +109,7 @@ class Trial:
 
 
 class _Runs:
-    """The runs of a trial in a network, each made on first use."""
+    """The runs of a trial in a network, each performed on first use."""
 
     def __init__(self, trial: Trial, net: Network, runner: Runner) -> None:
         self._trial = trial
@@ -192,7 +192,7 @@ class _Runs:
             return Missing(str(error))
 
     def _best(self, case: Case) -> tuple[int, Mapping[str, Any]]:
-        """The path with the highest goodput, or with the earliest completion, and the summary of its run."""
+        """The path with the highest goodput (for flows with a size: the earliest completion), and its run's summary."""
         net = self._net
         count = max(len(net.scenario.flows[name].paths) for name in net.competes)
         made = [(path, self._run(self.variant(case, path))) for path in range(1, count + 1)]
@@ -203,10 +203,10 @@ class _Runs:
 
 
 def repetitions(net: Network, seeds: Sequence[int]) -> list[Network]:
-    """A network with several seeds; in a deterministic network, flows also start up to `START_JITTER_S` later.
+    """Copies of a network with different seeds, and with a start jitter if the network is deterministic.
 
-    A phase effect between two senders and a queue may occur only with one exact start time, and a failure that it
-    causes is no evidence against a controller.
+    Without the jitter of up to `START_JITTER_S`, a claim could fail only because of a phase effect between two senders
+    and a queue that occurs at one exact start time, which is no evidence against a controller.
     """
     jitter_s = net.scenario.start_jitter_s if has_luck(net) else START_JITTER_S
     return [replace(net, scenario=replace(net.scenario, seed=seed, start_jitter_s=jitter_s)) for seed in seeds]
@@ -222,7 +222,7 @@ def has_luck(net: Network) -> bool:
 
 
 def network_of(scenario: Scenario) -> Network:
-    """A scenario as a network for claims: its mptcp flows are tested, its tcp flows compete with them.
+    """Turn a scenario into a network for claims, in which mptcp flows are tested and tcp flows compete with them.
 
     Flows with random arrivals belong to neither group.
 

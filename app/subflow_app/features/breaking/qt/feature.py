@@ -1,4 +1,4 @@
-"""The panel Break in the window: background searches, and actions on the networks that they find.
+"""The panel Break, which runs searches in the background and offers actions on the networks that they find.
 
 A search can be started, paused and stopped. A network that it found can be opened, run, or written as files.
 """
@@ -135,7 +135,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.ports.documents.edited.connect(self._on_edited)
 
     def possible(self) -> frozenset[str]:
-        """Names of the enabled actions, by the state of the search and the selection."""
+        """Names of the actions that the state of the search and the selection allow."""
         found = set()
         if self.study.is_running:
             found |= {PAUSE, STOP}
@@ -154,7 +154,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         return frozenset(found)
 
     def close(self) -> None:
-        """Stops the running search; networks tried so far are kept, and the next search continues from them."""
+        """Stops the running search. The networks already tried are kept, and the next search continues from them."""
         self.study.forget()
 
     # ---- called by actions ----
@@ -164,7 +164,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.ports.workspaces.go_to(self.panel_name)
 
     def start(self) -> None:
-        """Starts a search, or continues the same earlier search, and brings the panel to the front."""
+        """Starts a search, or continues an earlier search for the same question, and brings the panel to the front."""
         from subflow_app.features.breaking.core.job import BreakJob
         from subflow_app.foundation.jobs.executors import jobs_beside_window
 
@@ -188,7 +188,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self.study.toggle_pause()
 
     def stop(self) -> None:
-        """Stops the search soon; networks tried so far are kept, and starting it again continues from them."""
+        """Asks the search to stop. The networks already tried are kept, and a new start continues from them."""
         self.study.stop()
 
     def fill(self) -> None:
@@ -373,7 +373,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         content.bar.show_told(told.fraction, text)
         if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
             self._looked_at = time.monotonic()
-            if not self._is_listed:  # only once, because another search may be selected meanwhile
+            if not self._is_listed:  # only once, because the user may select a different search
                 self._is_listed = True
                 self._wanted = job.record.id
             self.read()
@@ -415,7 +415,7 @@ def _name_of(each: object) -> str:
 
 
 def _write(tried: SearchMap, panel: Panel | None, path: Path) -> Path:
-    """Writes all networks of a search as CSV, or the map."""
+    """Writes all networks of a search as CSV, or the map ``panel`` as an image if it is given."""
     from subflow_app.features.paper.core.figure_process import write_panel
     from subflow_app.foundation.files import write_file
 

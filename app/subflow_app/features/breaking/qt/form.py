@@ -1,4 +1,4 @@
-"""Form of a search: claim, controller, networks and time."""
+"""The form that describes a search by its claim, controller, networks and time."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ from subflow_sim.scenario_model import ScriptFile
 from subflow_store.searches import SearchRecord
 
 OWN, EARLIER = "", "\0earlier"
-"""OWN represents a typed claim, and the open scenario as a space. EARLIER represents the scenario of an earlier search.
-"""
+"""OWN selects the typed claim, or the open scenario as the space. EARLIER selects the scenario of an earlier search."""
 
 _FIRST = ("improve", "olia")
 _MINUTES = 5.0
@@ -53,7 +52,7 @@ class Asked:
         claim: name of a shipped claim; OWN for the claim in `own`.
         own: typed claim.
         controller: entry of the arena.
-        space: name of a shipped space; OWN for the open scenario; EARLIER for that of an earlier search.
+        space: name of a shipped space; OWN for the open scenario; EARLIER for the scenario of an earlier search.
         ranges: additional ranges, separated by semicolons.
         seed: seed of the search.
         text: open scenario, or scenario of an earlier search.
@@ -125,7 +124,7 @@ def asked_of(record: SearchRecord) -> Asked:
 
 @cache
 def _title_of(space: str) -> str:
-    """The title of a shipped space, cached: reading a space also tries its extreme networks, which takes time."""
+    """The title of a shipped space, cached because reading a space is slow: it also tries its extreme networks."""
     return load_space(space).title
 
 
@@ -135,7 +134,7 @@ class BreakForm(QWidget):
     changed = Signal()
 
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """Starts with the first goal of RFC 6356 and a controller that misses the goal; adds a button per action."""
+        """Starts with the first goal of RFC 6356 and a controller that misses it. Each action gets a button."""
         super().__init__(parent)
         self._claims = {name: load_claim(name) for name in claim_names()}
         rows = [(name, f"{claim.title} ({claim.source})") for name, claim in self._claims.items()]
@@ -246,7 +245,7 @@ class BreakForm(QWidget):
         self._tell()
 
     def say(self, text: str) -> None:
-        """Shows an error of the content; an empty text hides it."""
+        """Shows an error in the form, or hides it if the text is empty."""
         self.problem.say(text)
         self.says.setVisible(not text)
 

@@ -66,7 +66,7 @@ class Shown:
         listed: row of the list of searches.
         found: counterexamples, the clearest failure first.
         tried: map of the networks tried; None for the shipped counterexamples.
-        problem: error while reading the data; empty without an error.
+        problem: error message if the data could not be read; otherwise empty.
     """
 
     listed: Listed
@@ -85,7 +85,7 @@ class BreakPanel(QWidget):
     def __init__(
         self, asking: Sequence[QAction], found: Sequence[QAction], export: QAction, parent: QWidget | None = None
     ) -> None:
-        """An empty panel.
+        """Creates an empty panel.
 
         Args:
             asking: actions for buttons of the form.
@@ -158,13 +158,13 @@ class BreakPanel(QWidget):
 
     @property
     def row(self) -> Listed | None:
-        """The selected row of the list of searches; None without a selection."""
+        """The selected row of the list of searches; None if no row is selected."""
         number = self.list.currentIndex().row()
         return self.searches.rows[number] if 0 <= number < len(self.searches.rows) else None
 
     @property
     def selected(self) -> Counterexample | None:
-        """The selected counterexample; None without a selection."""
+        """The selected counterexample; None if no row is selected."""
         rows = self.table.selectionModel().selectedRows()
         return self.model.row_at(rows[0].row()) if rows else None
 

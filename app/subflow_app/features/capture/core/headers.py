@@ -1,4 +1,4 @@
-"""Headers of IPv4, TCP and UDP with their options, including those of MPTCP, as bytes.
+"""Encodes the headers of IPv4, TCP and UDP, with TCP options including those of MPTCP.
 
 Source: RFC 791, RFC 9293, RFC 2018 (SACK), RFC 7323 (timestamps, window scale), RFC 8684 (MPTCP version 1),
 RFC 3168 and RFC 9768 (ECN).
@@ -16,10 +16,10 @@ TCP, UDP = 6, 17
 SYN, RST, PSH, ACK = 0x02, 0x04, 0x08, 0x10
 IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 MOST_OPTION_BYTES: Final = 40
-"""Space for options in the TCP header."""
+"""Space for options in the TCP header, bytes."""
 LARGEST_WINDOW: Final = 0xFFFF
 LARGEST_WINDOW_SCALE: Final = 14
-"""RFC 7323 section 2.3: a window of up to 1 GiB."""
+"""Largest window scale, for windows of up to 1 GiB; RFC 7323 section 2.3."""
 
 _MPTCP = 30
 _MP_CAPABLE, _MP_JOIN, _DSS, _ADD_ADDR, _REMOVE_ADDR = 0, 1, 2, 3, 4
@@ -60,7 +60,7 @@ def window_scale(shift: int) -> bytes:
 
 
 def timestamps(value: int, echo: int) -> bytes:
-    """Timestamp of the sender of the packet, and the echoed timestamp; RFC 7323 section 3."""
+    """Timestamps option, with the sender's own timestamp and the one that it echoes; RFC 7323 section 3."""
     return struct.pack(">BBII", 8, 10, value & _MASK_32, echo & _MASK_32)
 
 
@@ -76,7 +76,7 @@ def accurate_ecn(with_ect0: int, marked: int, with_ect1: int) -> bytes:
 
 
 def with_ecn(packet: bytes, ecn: int) -> bytes:
-    """A copy of a packet with another ECN field in the IP header, as changed on the path."""
+    """A copy of a packet in which the ECN field of the IP header is replaced, as a router does."""
     return _with_checksum(packet[:1] + bytes((packet[1] & 0xFC | ecn,)) + packet[2:IP_BYTES]) + packet[IP_BYTES:]
 
 
@@ -174,7 +174,7 @@ def tcp_packet(
         window: window field, 0 to 65535.
         options: options in order; each is padded to four bytes.
         payload_bytes: length of the payload after the headers.
-        identification: field of the IP header; taken modulo 2^16.
+        identification: identification field of the IP header; taken modulo 2^16.
         ecn: ECN field of the IP header.
     """
     option_bytes = b"".join(_NOP * (-len(option) % 4) + option for option in options)  # Linux also pads each option

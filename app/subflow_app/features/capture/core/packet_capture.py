@@ -1,10 +1,11 @@
-"""Captures of flows: a stored run is simulated again, and the packets of one flow become a pcapng file.
+"""Captures a flow: simulates a stored run again, and writes the packets of one flow to a pcapng file.
 
-Both hosts have a network interface for each subflow, with its own address; the file contains the names of nodes and
-links. Time 0 of the simulation is the beginning of the year 2000, UTC.
+Both hosts have a network interface with an address of its own for each subflow. The file names each address after its
+node and link. Time 0 of the simulation is the beginning of the year 2000, UTC.
 
-Packets are truncated after their headers, because the payload is zeros. Their lengths are those of the simulator,
-including MPTCP options. In a scenario that does not count these options (`dss_option = 0`), their bytes are added.
+Packets are truncated after their headers, because the payload consists of zeros. Their lengths are those of the
+simulator, including MPTCP options. In a scenario that does not count these options (`dss_option = 0`), their bytes are
+added.
 
 A file is one section, whose blocks are written in sequence. Numbers are little-endian, and times are in nanoseconds
 since 1970. Source: draft-ietf-opsawg-pcapng, sections 3 and 4.
@@ -119,7 +120,7 @@ _YEAR_2000_NS = 946_684_800 * 10**9
 _NANOSECONDS = 1e9
 _SERVER_PORT = 50_001
 _FIRST_CLIENT_PORT = 40_000
-_CONNECTION_PORTS = 64  # a reopened subflow uses the next of these ports
+_CONNECTION_PORTS = 64  # ports per connection; each time a subflow reopens, it uses the next of them
 
 
 class SimulatedRun(Protocol):
@@ -147,7 +148,7 @@ class SimulatedRun(Protocol):
 
     @property
     def version(self) -> str:
-        """Version of Subflow that made the run."""
+        """Version of Subflow that created the run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,7 @@ class CapturePlan:
 
 @dataclass(frozen=True, slots=True)
 class CaptureResult:
-    """A written capture.
+    """The result of writing a capture.
 
     Attributes:
         path: path of the file.
@@ -205,7 +206,7 @@ def write_capture(
         progress: called with the completed share, 0 to 1.
 
     Returns:
-        The written capture; None after a cancellation, which leaves an existing file unchanged.
+        The result; None after a cancellation, which leaves an existing file unchanged.
 
     Raises:
         InputError: if the plan names an unknown flow or host, or an empty interval.
@@ -283,7 +284,7 @@ def _write_packets(
     is_cancelled: Callable[[], bool],
     progress: Callable[[float], None],
 ) -> int | None:
-    """Simulate the run in slices of time and write its packets; return their number, or None after a cancellation."""
+    """Simulate the run in slices of time and write its packets; return how many, or None after a cancellation."""
     stations = STATIONS[plan.station]
     numbers = {station: number for number, station in enumerate(stations)}
     since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
@@ -314,7 +315,7 @@ def _write_packets(
 
 
 class _Conversation:
-    """Converts the captured packets of one flow to bytes; each opening of a subflow is a TCP connection."""
+    """Converts the captured packets of one flow to bytes. A new TCP connection begins each time a subflow opens."""
 
     def __init__(self, instance: str, scenario: Scenario, signature: str) -> None:
         flow = _flow_of(scenario, instance)
@@ -334,7 +335,7 @@ class _Conversation:
 
     @property
     def names(self) -> dict[bytes, str]:
-        """Names of the addresses: the host and its link on the path."""
+        """Names by address; each consists of the host and its link on the path."""
         names = {}
         for number, path in enumerate(self._flow.paths):
             sender, receiver = self._ends(number, 0)
@@ -343,7 +344,7 @@ class _Conversation:
         return names
 
     def packets(self, marks: Sequence[Mark], captured: CapturedPackets) -> Iterator[WirePacket]:
-        """Packets of a slice of time: first generated handshakes, then the captured packets in time order."""
+        """Yield the packets of a slice of time: generated handshakes first, then captured packets in time order."""
         for mark in marks:
             number = self._order.get(mark.owner)
             if number is None or self._flow.sends_datagrams:

@@ -22,7 +22,7 @@ HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
 _MILLISECOND_NS = 1_000_000
 # Timestamp clocks start above zero, so that generated handshakes can precede the start of the run.
 _CLOCK_START_MS = 1 << 20
-# Key in `_under_way`, in place of a host: handshake packets have transmission numbers of their own.
+# Replaces the host in keys of `_under_way`, because handshake packets have transmission numbers of their own.
 _OPENING = 2
 # Lengths of options, padded to four bytes
 _TIMESTAMP_BYTES, _DATA_ACK_BYTES, _COUNTER_BYTES, _SACK_HEAD_BYTES, _SACK_RANGE_BYTES = 12, 8, 12, 4, 8
@@ -62,7 +62,7 @@ class Secrets:
 
     @classmethod
     def of(cls, flow: str, signature: str) -> Secrets:
-        """Keys derived from the flow's name and the run's signature, so equal runs have equal keys."""
+        """Derive the keys from the flow's name and the run's signature, so that equal runs have equal keys."""
         return cls(_made_up(flow, signature, "sender key")[:8], _made_up(flow, signature, "receiver key")[:8])
 
     @property
@@ -72,7 +72,7 @@ class Secrets:
 
     @property
     def first_data_ack(self) -> int:
-        """Constant data acknowledgement of the sender, because no data flow back to it."""
+        """Data acknowledgement in the sender's packets, which is constant because no data flow back to the sender."""
         return headers.initial_data_seq(self.receiver) + 1
 
 
@@ -128,12 +128,12 @@ class TcpWire:
     def generated_handshake(
         self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
     ) -> Iterator[WirePacket]:
-        """Departures and arrivals of a generated handshake, whose ACK leaves when the subflow is established.
+        """Yield the departures and arrivals of a generated handshake, whose ACK leaves when the subflow is established.
 
         Args:
             at_ns: time at which the subflow is established.
             one_way_ns: delays from the sender to the receiver and back.
-            ecn_flags: ECN flags of each packet, in the form of `CapturedPackets.ecn_flags`.
+            ecn_flags: ECN flags of each packet, as in `CapturedPackets.ecn_flags`.
         """
         there, back = one_way_ns
         leaves_ns = (at_ns - back - there, at_ns - back, at_ns)
@@ -146,7 +146,7 @@ class TcpWire:
     def handshake_leaves(
         self, time_ns: int, step: int, transmission: int, ecn_flags: int, comment: str = ""
     ) -> WirePacket:
-        """A handshake packet at its sending host: SYN (0), SYN/ACK (1), ACK (2), or the ACK of an MP_JOIN (3)."""
+        """A handshake packet as it leaves its host: SYN (0), SYN/ACK (1), ACK (2), or the ACK of an MP_JOIN (3)."""
         from_sender = step % 2 == 0
         is_syn = step < 2
         self._has_answered |= step == 1
@@ -175,7 +175,7 @@ class TcpWire:
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), comment, opens=True)
 
     def signal_leaves(self, time_ns: int, step: int, transmission: int, address_id: int, address: bytes) -> WirePacket:
-        """A packet that adds, confirms or removes an address, or a reset, at its sending host.
+        """A packet, as it leaves its host, that adds, confirms or removes an address, or resets the subflow.
 
         Args:
             time_ns: time of sending.
@@ -212,7 +212,7 @@ class TcpWire:
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), opens=True)
 
     def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
-        """The handshake packet at its receiving host; None if it was sent before the capture began."""
+        """A handshake packet as it arrives at its destination; None if it was sent before the capture began."""
         known = self._under_way.pop((_OPENING, transmission), None)
         if known is None:
             return None
@@ -275,7 +275,7 @@ class TcpWire:
         ecn_flags: int = 0,
         ecn_bytes: Sequence[int] = (),
     ) -> WirePacket:
-        """An ACK as it leaves the receiver; `ecn_bytes` are the counters of its AccECN option; empty: no option."""
+        """An ACK as it leaves the receiver, with an AccECN option if `ecn_bytes` contains the counters for it."""
         counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
         self._told = seq
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
@@ -305,7 +305,7 @@ class TcpWire:
         return WirePacket(time_ns, RECEIVER, packet, len(packet))
 
     def data_arrives(self, time_ns: int, transmission: int, ecn: int = 0) -> WirePacket | None:
-        """A data packet at the receiver; None if it was sent before the capture began."""
+        """A data packet as it arrives at the receiver; None if it was sent before the capture began."""
         known = self._under_way.pop((SENDER, transmission), None)
         if known is None:
             return None
@@ -313,7 +313,7 @@ class TcpWire:
         return WirePacket(time_ns, RECEIVER, headers.with_ecn(packet, ecn), length)
 
     def ack_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
-        """An ACK at the sender; None if it was sent before the capture began."""
+        """An ACK as it arrives at the sender; None if it was sent before the capture began."""
         known = self._under_way.pop((RECEIVER, transmission), None)
         if known is None:
             return None
@@ -331,7 +331,7 @@ class TcpWire:
         return offset if self.size_bytes is None else min(offset, self.size_bytes)
 
     def _window(self, room_bytes: int | None) -> int:
-        """Window field of a packet that is not a SYN; the largest value without a limit."""
+        """Window field of a packet other than a SYN; the largest value if ``room_bytes`` is None."""
         if room_bytes is None:
             return headers.LARGEST_WINDOW
         return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)

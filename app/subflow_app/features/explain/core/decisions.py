@@ -1,9 +1,9 @@
-"""Decisions next to a time: their owners, the sources of their rules, and the rules with their numbers filled in.
+"""The decisions around a given time, with links to the sources of their rules and with numbers filled into the rules.
 
-A recomputed rule shows the result of its formula beside the recorded result. The formulas in the rules are text for
-people, including conditions. This module evaluates computable rules as expressions over the recorded numbers. A rule
-without an expression depends on more than a decision records, such as a carried-over count or a choice among
-candidates.
+A recomputed rule shows the result of its formula next to the recorded result. The formulas of the rules are text for
+human readers and may contain conditions. A computable rule also has an expression, which this module evaluates with
+the recorded numbers. Other rules depend on more than a decision records, such as a carried-over count or a choice
+among candidates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from subflow_sim.whole_scenario import Scenario
 
 
-# Web addresses of papers and programs, by the first words of a part of a source. Other papers are shown without a link.
+# Web addresses of papers and programs, by the first words of a source. Any other paper is shown without a link.
 _ADDRESSES: Mapping[str, str] = {
     "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
     "Brakmo": "https://doi.org/10.1145/190314.190317",
@@ -66,7 +66,7 @@ _SEPARATOR = re.compile(r"; |, (?=RFC )")
 
 @dataclass(frozen=True, slots=True)
 class ToldDecisions:
-    """Decisions of one subflow or flow next to a time, in order.
+    """Decisions of one subflow or flow around a given time, in chronological order.
 
     Attributes:
         before: decisions at or before the time; at least one.
@@ -81,7 +81,7 @@ class ToldDecisions:
     worked: tuple[tuple[WorkedRule, ...], ...] = ()
 
     def of_run(self, scenario: Scenario) -> ToldDecisions:
-        """A copy whose loss decisions name the loss detection of the scenario."""
+        """Return a copy in which decisions on losses name the loss detection that the scenario uses."""
         way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
         told = detected([*self.before, *self.after], way)
         count = len(self.before)
@@ -96,15 +96,15 @@ class ToldDecisions:
 def recorded_decisions(
     decisions: Decisions, owner: str, at_s: float, before: int, after: int, *, may_be_fewer: bool = False
 ) -> ToldDecisions | None:
-    """Decisions next to a time from the records of a run; None if too few earlier decisions were recorded.
+    """Select the decisions around a time from a run's records; None if too few decisions before it were recorded.
 
     Args:
-        decisions: recorded decisions, at least the owner's decisions next to the time.
+        decisions: recorded decisions, at least those of the owner around the time.
         owner: a subflow or flow.
         at_s: the time, s.
         before: number of decisions at or before the time; fewer only at the beginning of the run.
         after: number of decisions after the time; fewer at the end of the run.
-        may_be_fewer: whether fewer decisions before the time are acceptable, but at least one.
+        may_be_fewer: whether to accept fewer decisions before the time, as long as at least one was recorded.
     """
     if owner not in decisions.owners:
         return None
@@ -122,7 +122,7 @@ def recorded_decisions(
 
 
 def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
-    """Raise InputError unless the owner is a subflow, or a flow with several subflows, whose scheduler decides.
+    """Raise InputError unless the owner makes decisions, as a subflow or as a flow with several subflows.
 
     Args:
         subflows: names of the subflows of the run ("download.1/2"), without constant-rate flows.
@@ -137,10 +137,10 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
 
 
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
-    """The guide topic of the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
+    """The guide topic of the algorithm that made a decision: ``"controller/lia"`` or ``"scheduler/blest"``.
 
     For a script, the topic is ``"section/script"``; for ``uncoupled``, it names the controller of the individual
-    subflows. A controller that a change replaced during the run counts only until the change.
+    subflows. If a change replaced the controller during the run, the time of the decision determines the algorithm.
 
     Args:
         scenario: scenario of the run.
@@ -155,9 +155,9 @@ def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Expla
 
 
 def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> bool:
-    """True if a script decides for a subflow or flow at any time of the run.
+    """True if a script makes the decisions of a subflow or flow at any time of the run.
 
-    Records do not contain the executed lines of scripts.
+    Such decisions must be replayed, because records do not contain the executed lines.
 
     Args:
         scenario: scenario of the run.
@@ -187,7 +187,7 @@ class RuleSource:
     """A part of the source of a rule, such as one RFC.
 
     Attributes:
-        text: name of the part: "RFC 6356 section 3".
+        text: name of the part, e.g. "RFC 6356 section 3".
         url: web address of the source; empty if unknown.
     """
 
@@ -213,7 +213,7 @@ def _address(part: str) -> str:
 # Header bytes of a packet on the wire: 20 for IP, 32 for TCP with timestamps.
 _HEADER_BYTES = 52
 _TOLERANCE = 1e-9
-# Computation in sender rules that carry out a controller's decision. These rules do not record the controller's
+# The expression of those sender rules that carry out a controller's decision. They do not record the controller's
 # ssthresh.
 _CARRIED_OUT = "cwnd = ssthresh"
 
@@ -234,7 +234,7 @@ class WorkedRule:
 
     Attributes:
         result: name of the result: "cwnd", "rate" or "ssthresh".
-        filled: the expression with numbers for names: "36.45 + 2 · min(1.095 / 214.5, 1 / 36.45)".
+        filled: the expression with numbers in place of names, e.g. "36.45 + 2 · min(1.095 / 214.5, 1 / 36.45)".
         value: result of the expression, packets or bit/s.
         recorded: value in the run after the decision, in the same unit.
     """
@@ -246,7 +246,7 @@ class WorkedRule:
 
     @property
     def is_same(self) -> bool:
-        """True if the formula gives the recorded value, except for rounding in the last digits."""
+        """True if the computed value equals the recorded value, except for rounding in the last digits."""
         return math.isclose(self.value, self.recorded, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
 
 
@@ -262,17 +262,18 @@ def formulas() -> dict[str, tuple[str, Expression]]:
 
 
 def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
-    """The controller's decision on ssthresh that a decision of the sender carries out; None if `earlier` lacks it.
+    """Find the controller's decision on ssthresh that the sender carries out; None if `earlier` does not contain it.
 
-    After a loss or timeout, the controller sets the target of the window. The sender reaches the target by its own
-    rules: immediately, gradually with the delivered packets, or at the end of the recovery.
+    After a loss or timeout, the controller sets a target for the window. The sender reaches the target by rules of its
+    own: immediately, gradually as packets are delivered, or at the end of the recovery.
 
     Args:
         told: the sender's decision.
         earlier: decisions of the same owner before it, in order of time.
     """
     if told.cause in ("loss", "rto"):
-        # A reduction happens at the same instant. Later decisions of the recovery with this cause reduce nothing.
+        # The controller sets ssthresh at the same instant. Later decisions with this cause, in the same recovery, do
+        # not reduce it again.
         candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
     else:
         candidates = list(reversed(earlier)) if _computed(told) == _CARRIED_OUT else []
@@ -280,7 +281,7 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
 
 
 def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
-    """The rule of a decision with its numbers filled in; None if the rule or the recorded numbers do not suffice.
+    """Fill the numbers of a decision into its rule and compute the result; None if it cannot be computed.
 
     Args:
         told: the decision.

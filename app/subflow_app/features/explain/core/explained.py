@@ -1,7 +1,7 @@
-"""Decisions of a stored run, from its records or a replay: found by time, stepped through, and turned into text.
+"""Finds decisions of a stored run by time, steps through them, and formats them as text or JSON.
 
-A replay finds the decisions of a run that did not record them. `DecisionSteps` steps through the decisions of one
-subflow or flow, from a chosen time. Texts are written for people, documents for programs.
+If the run did not record its decisions, a replay finds them. `DecisionSteps` steps through the decisions of one subflow
+or flow, from a chosen time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def explained(
     after: int = 0,
     budget_bytes: int = DEFAULT_BUDGET_BYTES,
 ) -> tuple[ToldDecisions, str]:
-    """Decisions next to a time, from the records of the run or from a replay.
+    """Find the decisions around a given time in the records of the run, or else by a replay.
 
     Args:
         store: an open store.
@@ -57,7 +57,7 @@ def explained(
         budget_bytes: memory for the states of the replay.
 
     Returns:
-        The decisions, and a notice about a replay; the notice is empty for decisions from records.
+        The decisions, and a notice about the replay; the notice is empty if the decisions come from records.
 
     Raises:
         InputError: if the owner does not exist or has no decision at or before the time, if the time lies outside the
@@ -70,7 +70,8 @@ def explained(
     def with_worked(told: ToldDecisions) -> ToldDecisions:
         """Add the computed rules, and drop an additional first decision that the caller did not request.
 
-        On a loss, the controller decides first and the sender second. The rules of the sender's decision need both.
+        On a loss, the controller decides first and the sender second. Computing the sender's rule requires both
+        decisions, so one more than requested was read.
         """
         everything = (*told.before, *told.after)
         worked = [all_worked(each, everything[:position], row.mss_bytes) for position, each in enumerate(everything)]
@@ -80,7 +81,7 @@ def explained(
     recorded = recorded_by(store, run_id, owner, at_s, before + 1, after)
     told = None
     if recorded is not None:
-        counts = (before + 1, before)  # without the additional decision if the run kept only its last decisions
+        counts = (before + 1, before)  # the second is for runs that kept only their last decisions
         found = (recorded_decisions(recorded, owner, at_s, count, after) for count in counts)
         told = next((each for each in found if each is not None), None)
     scenario = readable_scenario(row)
@@ -102,7 +103,7 @@ def explained(
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))
     if not told.is_resimulated:
         return told, ""
-    # Only the end of the replay shows whether it reproduces the run.
+    # Only a replay to the end shows whether it reproduces the run.
     if replay.notice:
         replay.prepare()
     missing = "record of the lines that scripts execute" if has_lines else "stored decisions for this time"
@@ -110,24 +111,24 @@ def explained(
     return told, f"{notice} {replay.notice}".rstrip()
 
 
-# Decisions fetched on each side of the time, so that most steps need no further replay.
+# Number of decisions fetched on each side of the time, so that most steps need no further replay.
 _FETCHED = 100
 
 
 @dataclass(frozen=True, slots=True)
 class ExplainedDecision:
-    """A decision with its rules, its neighbours and a notice, as the panel shows it.
+    """A decision as the panel shows it, with its rules and a possible warning.
 
     Attributes:
         told: the decision.
-        worked: computed rules of the decision and, before it, of `reduced_by`; empty if neither is computable.
+        worked: the computed rule of `reduced_by`, if any, then that of `told`; empty if neither can be computed.
         reduced_by: the controller's decision on ssthresh that `told` carries out; None for other decisions.
-        agent: observation and action of the learning agent that decided; None without an agent.
+        agent: observation and action of the learning agent that made the decision; None if no agent did.
         is_resimulated: whether the decision comes from a replay, because the run did not record it.
         has_previous: whether an earlier decision exists.
         has_next: whether a later decision exists.
-        notice: warning about the replay; empty without a warning.
-        topic: guide topic of the algorithm that decided: "controller/lia".
+        notice: warning about the replay; usually empty.
+        topic: guide topic of the algorithm that made the decision, e.g. "controller/lia".
     """
 
     told: Explanation
@@ -142,12 +143,12 @@ class ExplainedDecision:
 
     @property
     def scripted(self) -> Explanation | None:
-        """The decision that a script made: `told` or `reduced_by`; None if no script decided."""
+        """The decision that a script made, which is `told` or `reduced_by`; None if no script made either."""
         return next((each for each in (self.told, self.reduced_by) if each is not None and each.steps), None)
 
 
 class DecisionSteps:
-    """Steps from decision to decision of one run; used by one thread at a time."""
+    """Steps through the decisions of one run. Only one thread at a time may use it."""
 
     def __init__(self, replay: Replay, mss_bytes: int) -> None:
         """Step through the decisions of a replayed run whose packets carry ``mss_bytes`` of payload."""
@@ -165,7 +166,9 @@ class DecisionSteps:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> ExplainedDecision:
-        """The owner's last decision at or before a time; ``progress`` receives the fraction of the replay, 0 to 1.
+        """Go to the owner's last decision at or before a time.
+
+        ``progress`` receives the completed fraction of the replay, 0 to 1.
 
         Raises:
             InputError: if the owner does not exist, or has no decision at or before the time.
@@ -177,7 +180,7 @@ class DecisionSteps:
         return self._point()
 
     def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedDecision:
-        """The previous (-1) or next (1) decision; the current decision if it has no neighbour on that side.
+        """Step to the previous (-1) or next (1) decision, or stay at the current one if no such decision exists.
 
         Raises:
             ReplayCancelledError: if the caller cancels the replay.
@@ -207,8 +210,8 @@ class DecisionSteps:
             found = self._replay.explain(owner, t_s, before=before, after=after, is_cancelled=is_cancelled)
         later = list(found.after)
         if len(later) == after:
-            # Drop the last instant, which may be incomplete: `_fetch_around` identifies a decision by the number of
-            # later decisions at the same instant.
+            # Drop the decisions of the last instant, some of which may be missing. `_fetch_around` identifies a
+            # decision by the number of later decisions at the same instant, so an instant must be complete.
             later = [told for told in later if told.time_s < later[-1].time_s]
         self._owner = owner
         self._told = [*found.before, *later]
@@ -216,7 +219,7 @@ class DecisionSteps:
         self._is_resimulated = found.is_resimulated
 
     def _fetch_around(self, is_cancelled: Callable[[], bool]) -> None:
-        """Fetch the neighbours of the current decision and stay at it, even among several decisions of one instant."""
+        """Fetch the decisions around the current one, and stay at it even if others happened at the same instant."""
         time_s = self._told[self._position].time_s
         later = sum(told.time_s == time_s for told in self._told[self._position + 1 :])
         self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
@@ -254,7 +257,7 @@ CAUSES = {
     "action": translatable("A learning agent acted"),
     "mark": translatable("Queues had marked packets"),
 }
-"""Display texts for the causes of decisions, by kind of loss detection or by cause."""
+"""Display texts for the causes of decisions. The key is the kind of loss detection or, without one, the cause."""
 
 
 def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
@@ -315,7 +318,7 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
 
 
 def decisions_line(extents: Mapping[str, EventExtent]) -> str:
-    """Number, owners and time range of the decisions of a run."""
+    """One line with the number, owners and time range of a run's decisions."""
     count = sum(extent.n for extent in extents.values())
     first_s = min(extent.t_first_ns for extent in extents.values()) / NANOSECONDS
     last_s = max(extent.t_last_ns for extent in extents.values()) / NANOSECONDS
@@ -324,7 +327,7 @@ def decisions_line(extents: Mapping[str, EventExtent]) -> str:
 
 
 def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
-    """Number and time range of the decisions, by owner, for JSON."""
+    """JSON document with the number and the time range of each owner's decisions."""
     return {
         owner: {
             "count": extent.n,

@@ -85,7 +85,7 @@ def instant_tables(instant: Instant) -> list[TextTable]:
 
 
 def packets_on_wire(instant: Instant) -> list[list[int]]:
-    """Numbers of data packets, ACKs and datagrams that propagate on each link, neither queued nor being sent."""
+    """Count the data packets, ACKs and datagrams that propagate on each link, neither queued nor being sent."""
     import numpy as np
 
     packets = instant.packets

@@ -1,6 +1,6 @@
-"""Data for drawing a run at a time: samples of its links and subflows, and positions of packets along the links.
+"""Data for drawing a run at one instant: samples of its links and subflows, and positions of packets on the links.
 
-The samples are used for times without a replayed state. Each packet is drawn in the lane of its subflow.
+Samples are used for instants that have not been replayed. Each packet is drawn in the lane of its subflow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class LinkSample(NamedTuple):
-    """Utilisation, queue and state of one direction of a link at a time."""
+    """Utilisation, queue and state of one direction of a link at one instant."""
 
     owner: str
     utilisation: float
@@ -30,7 +30,7 @@ class LinkSample(NamedTuple):
 
 
 class SubflowGauge(NamedTuple):
-    """The window of a subflow at a time, in packets; NaN for unknown values, and an empty `state` if it is unknown."""
+    """The windows of a subflow at one instant, in packets. Unknown values are NaN, and an unknown state is empty."""
 
     owner: str
     state: str
@@ -43,7 +43,7 @@ _GAUGED = ("cwnd_pkts", "ssthresh_pkts", "inflight_pkts")
 
 
 class RunSamples:
-    """Reads the samples of one run; an active run adds samples between two calls."""
+    """Reads the samples of one run. If the run is active, new samples may appear between two calls."""
 
     def __init__(self, traces: Traces) -> None:
         """Collect the keys of the link and subflow traces."""
@@ -65,7 +65,7 @@ class RunSamples:
 
     @property
     def link_owners(self) -> tuple[str, ...]:
-        """The directions of links with samples, e.g. "wifi/forward"."""
+        """The link directions that have samples, e.g. "wifi/forward"."""
         return tuple(self._links)
 
     @property
@@ -78,7 +78,7 @@ class RunSamples:
 
     @property
     def known_s(self) -> float:
-        """Time of the newest sample in seconds; 0 before the first."""
+        """Time of the latest sample in seconds; 0 before the first."""
         for key in self._traces.keys():  # noqa: SIM118 - a sequence
             times, _ = self._traces.read(key)
             return float(times[-1]) if len(times) else 0.0
@@ -86,7 +86,7 @@ class RunSamples:
 
     @property
     def largest_cwnd_pkts(self) -> float:
-        """Largest congestion window of all subflows so far, in packets; 0 before the first sample."""
+        """Largest congestion window of any subflow in all samples, in packets; 0 before the first sample."""
         largest = 0.0
         for cwnd, *_ in self._subflows.values():
             if cwnd is None:
@@ -94,7 +94,7 @@ class RunSamples:
             _, values = self._traces.read(cwnd)
             count, known_pkts = self._largest.get(cwnd, (0, 0.0))
             if len(values) > count:
-                # Read each sample only once: reading all of them again would take too long for a frame of the
+                # Search only new samples: searching all of them again would take too long for one frame of the
                 # animation.
                 new = values[count:]
                 new = new[np.isfinite(new)]
@@ -104,7 +104,7 @@ class RunSamples:
         return largest
 
     def links_at(self, time_s: float) -> Iterator[LinkSample]:
-        """State of every direction at a time. A sample describes the interval before it."""
+        """State of every link direction at a given time. Each sample describes the interval that precedes it."""
         self._take_switches()
         for owner, (utilisation, queue) in self._links.items():
             share, length = self._value(utilisation, time_s), self._value(queue, time_s)
@@ -113,7 +113,7 @@ class RunSamples:
             )
 
     def gauges_at(self, time_s: float) -> list[SubflowGauge]:
-        """The windows of the subflows at a time, from the samples."""
+        """The windows of the subflows at a given time, from the samples."""
         return [
             SubflowGauge(owner, "", *(np.nan if key is None else self._value(key, time_s) for key in keys))
             for owner, keys in self._subflows.items()
@@ -139,7 +139,7 @@ class RunSamples:
 
 
 def sample_at(times: NDArray[np.float64], values: NDArray[np.float32], time_s: float) -> float:
-    """The sample whose interval contains a time, or else the newest; NaN without samples."""
+    """The value of the sample whose interval contains a time, or else of the latest; NaN if both arrays are empty."""
     count = min(len(times), len(values))
     if count == 0:
         return float("nan")
@@ -155,7 +155,7 @@ MOST_PER_DIRECTION = 400
 
 @dataclass(frozen=True, slots=True)
 class Track:
-    """The line of a link from its first end to its second, and the lanes beside it.
+    """The line along which a link is drawn, from its first end to its second, and the lanes parallel to it.
 
     Attributes:
         points: float64 [n, 2], n >= 2, scene units.
@@ -196,7 +196,7 @@ class PacketPlaces:
         across_y: float64, y of this vector.
         kind: uint8, kind of packet as in `Instant`.
         subflow: int32, index into the names of the instant's subflows.
-        is_queued: bool, drawn beside the link instead of on it.
+        is_queued: bool, whether the packet is queued, and therefore drawn next to the link instead of on it.
         left_out: number of packets omitted because too many propagate in one direction of a link.
         queues: labels of the queues that are not empty.
     """
@@ -217,7 +217,7 @@ class PacketPlaces:
 
 @dataclass(frozen=True, slots=True)
 class QueueStack:
-    """Geometry of drawn queues: rows of dots beside the link, starting at the sending node.
+    """Geometry of drawn queues: rows of dots next to the link, starting at the sending node.
 
     Attributes:
         pitch: distance between dots, scene units.
@@ -235,7 +235,7 @@ class QueueStack:
 def packet_places(
     instant: Instant, tracks: Mapping[str, Track], *, most: int = MOST_PER_DIRECTION, stack: QueueStack | None = None
 ) -> PacketPlaces:
-    """Compute the positions of packets on drawn links; only a subset if a wire or a queue contains too many.
+    """Compute the positions of packets on drawn links, but only of a subset if a wire or queue contains too many.
 
     Args:
         instant: the state of a simulation.
@@ -277,13 +277,13 @@ def packet_places(
 
 
 def _lane_owner(name: str) -> str:
-    """Owner of the lane of a subflow. Copies of a flow share lanes: "download.3/2" uses the lane of "download/2"."""
+    """Key of a subflow's lane in `Track.lanes`. Copies of a flow share it: "download.3/2" has the key "download/2"."""
     flow, _, ordinal = split_owner(name)
     return f"{flow}/{ordinal}" if ordinal else flow
 
 
 def _distances(track: Track, progress: Floats, *, is_forward: bool) -> tuple[Floats, Floats]:
-    """Distances of packets from the first end of the line, and distances of the points of the line."""
+    """Distances of the packets, and of the points of the line, from the first end of the line."""
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(track.points, axis=0).T))])
     length = along[-1]
     start, end = track.first_reach, max(length - track.second_reach, track.first_reach)
@@ -292,7 +292,7 @@ def _distances(track: Track, progress: Floats, *, is_forward: bool) -> tuple[Flo
 
 
 def _points(track: Track, distance: Floats, along: Floats, offset: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Positions beside the line, and the unit vectors across the line at these positions."""
+    """Coordinates x and y at an offset to the left of the line, and of the unit vectors across the line there."""
     x, y = (np.interp(distance, along, track.points[:, axis]) for axis in (0, 1))
     nx, ny = (np.interp(distance, along, track.normals[:, axis]) for axis in (0, 1))
     length = np.maximum(np.hypot(nx, ny), 1e-9)
@@ -301,7 +301,7 @@ def _points(track: Track, distance: Floats, along: Floats, offset: Floats) -> tu
 
 
 def _stacked(track: Track, owner: str, queued: NDArray[np.int64], instant: Instant, stack: QueueStack) -> PacketPlaces:
-    """Positions of queued packets: beside the link at the sending node, the next packet to send nearest to the node."""
+    """Positions of queued packets next to the link. The packet to be sent first is nearest to the sending node."""
     is_forward = not owner.endswith("/reverse")
     along = np.concatenate([[0.0], np.cumsum(np.hypot(*np.diff(track.points, axis=0).T))])
     columns = max(1, int(along[-1] * stack.most_share / stack.pitch))
@@ -313,7 +313,7 @@ def _stacked(track: Track, owner: str, queued: NDArray[np.int64], instant: Insta
     reach = track.first_reach if is_forward else track.second_reach
     from_node = reach + 4.0 + (place // stack.rows + 0.5) * stack.pitch
     distance = from_node if is_forward else along[-1] - from_node
-    # To the right of the direction of travel, so that each direction of a link has its own side.
+    # Draw the queue to the right of the direction of travel, so that each direction of a link has its own side.
     out = track.half_width + stack.gap + (place % stack.rows) * stack.pitch
     x, y, nx, ny = _points(track, distance, along, -out if is_forward else out)
     count = len(shown)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
     from subflow_store import RunRow, Store
 
-# Tags, and keys of summaries, that mark runs measured in a kernel or elsewhere, not simulated. A tag alone would not
-# suffice, because people can remove tags.
+# Tags and summary keys of runs that were not simulated, but measured in a kernel or elsewhere. Tags alone would not
+# suffice, because people can remove them.
 _MEASURED = frozenset({"kernel", "measured"})
 
 
@@ -67,11 +67,11 @@ class StoredOrigin:
         return ()
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The stored decisions of an owner next to a time; None if the run kept no decisions of this owner."""
+        """The stored decisions of an owner around a time; None if the run kept no decisions of this owner."""
         return recorded_by(self.store, self.run_id, owner, at_s, before, after)
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The stored decision of the learning agent behind a decision; None without an agent or its steps."""
+        """The stored decision of the agent behind a decision; None if no agent acted or its steps are missing."""
         return agent_behind(partial(stored_agent_steps, self.store, self.run_id), told)
 
 
@@ -79,7 +79,7 @@ class LiveOrigin:
     """A run of this process, active or ended."""
 
     def __init__(self, job: RunJob) -> None:
-        """Read the run from a job; later reads include its progress."""
+        """Refer to the run of a job; properties and methods always reflect its current progress."""
         self._job = job
 
     @property
@@ -117,13 +117,13 @@ class LiveOrigin:
         return subflow_app.__version__
 
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-        """The newest decisions of all owners, which are kept in memory; None before the first decision."""
+        """The latest decisions of all owners, which are kept in memory; None before the first decision."""
         del owner, at_s, before, after
         table = self._job.traces.events(DECISION.name)
         return decisions_of(table) if len(table) else None
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The decision of the learning agent behind a decision, from the newest steps in memory; None if not found."""
+        """The decision of the agent behind a decision, from the latest steps in memory; None if not found."""
         return agent_behind(lambda *_which: steps_of(self._job.traces), told)
 
 
@@ -137,7 +137,7 @@ def is_measured(row: RunRow) -> bool:
 
 
 def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
-    """Stored decisions of an owner next to a time; None if the run kept no decisions of this owner.
+    """Read the stored decisions of an owner around a time; None if the run kept no decisions of this owner.
 
     Raises:
         StoreError: if the run does not exist or the database cannot be read.
@@ -176,6 +176,6 @@ def _scenario(row: RunRow, title: str) -> Scenario:
 
 
 def _simulated_s(row: RunRow) -> float:
-    """Simulated time that the run reached, in seconds; up to the last sample if the run did not record its end."""
+    """Simulated time that the run reached, in seconds; the time of the last sample if its end was not recorded."""
     simulated_s = (row.summary or {}).get("simulated_s")
     return float(simulated_s) if isinstance(simulated_s, int | float) else row.simulated_s

@@ -1,10 +1,11 @@
-"""Replays a run to any time: restores the nearest earlier snapshot, and simulates from there.
+"""Replays a run to any time by restoring the nearest earlier snapshot and simulating from there.
 
 The same scenario, seed and version give the same run bit for bit, so nothing has to be stored per packet. A replay
-simulates the stored text once more and keeps snapshots for later jumps.
+simulates the stored scenario once more and keeps snapshots for later jumps.
 
-The distance between snapshots is measured in work: the packets offered to links, and the decisions of learning agents.
-Work determines the duration of a jump. Some snapshots are dropped when together they exceed the memory budget.
+The distance between snapshots is measured in work, because work determines how long a jump takes. Work counts the
+packets offered to links and the decisions of learning agents. If the snapshots exceed the memory budget, some of them
+are dropped.
 """
 
 from __future__ import annotations
@@ -40,12 +41,12 @@ if TYPE_CHECKING:
 _ROOM = 1.35
 
 FIRST_SPACING = 1 << 16
-"""Initial work between two snapshots: about 7 ms of a CPU of 2024."""
+"""Initial work between two snapshots: about 7 ms on a CPU from 2024."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedSnapshot:
-    """A snapshot with the work up to it.
+    """A snapshot, with the work that led to it.
 
     Attributes:
         snapshot: state of the simulation.
@@ -69,7 +70,8 @@ class TimedSnapshot:
 class Snapshots:
     """The snapshots of one run in order of time; the snapshot of the start is always kept.
 
-    Spacing by simulated time would keep thousands of snapshots of an idle network and too few of a busy second.
+    They are spaced by work. Spacing them by simulated time would keep thousands of snapshots of an idle network and
+    too few of a busy second.
     """
 
     def __init__(self, start: TimedSnapshot, budget_bytes: int) -> None:
@@ -99,7 +101,7 @@ class Snapshots:
 
     @property
     def largest_gap(self) -> int:
-        """Largest work between two neighbouring snapshots."""
+        """Largest amount of work between two successive snapshots."""
         works = [state.work for state in self._states]
         return max((after - before for before, after in pairwise(works)), default=0)
 
@@ -108,7 +110,7 @@ class Snapshots:
         return self._states[max(0, self._position(time_ns) - 1)]
 
     def wants(self, now_ns: int, work: int) -> bool:
-        """True if the gap between snapshots at that time is large enough for another snapshot."""
+        """True if a new snapshot at this time would be far enough from the existing ones."""
         position = self._position(now_ns)
         if work - self._states[position - 1].work < self.spacing:
             return False
@@ -120,8 +122,9 @@ class Snapshots:
 
         Args:
             state: the new snapshot.
-            share: fraction of the run's time before the snapshot, 0 to 1. It predicts the spacing that the budget
-                allows at the end of the run, if the rest is as busy; repeated doubling could end at twice that spacing.
+            share: fraction of the run's time before the snapshot, 0 to 1. It serves to predict the spacing that the
+                budget will allow at the end of the run, if the rest is as busy. Repeated doubling could end at twice
+                that spacing.
         """
         self._states.insert(self._position(state.now_ns), state)
         self.bytes += state.bytes
@@ -143,22 +146,22 @@ DEFAULT_BUDGET_BYTES = 256 << 20
 
 # Target duration of a jump, in seconds of CPU time.
 _GOAL_S = 0.1
-# Work of a slice, between two checks for cancellation and for snapshots: about a millisecond, and far below any
-# spacing. The simulated length of a slice adapts to this work. When a busy period begins, the limit of events ends the
-# slice.
+# Work in a slice, the part of the simulation between two checks for cancellation and new snapshots: about a
+# millisecond, and far less than the spacing of snapshots. The simulated length of slices is adapted to this work. When
+# a busy period begins, the limit on events ends the slice.
 _WORK_PER_SLICE = 1 << 13
 _EVENTS_PER_SLICE = 1 << 12
 _FIRST_SLICE_NS = 1_000_000
-# Work counted for one agent decision, whose computation takes some microseconds to 0.2 ms.
+# Work counted for one agent decision, whose computation takes between a few microseconds and 0.2 ms.
 _WORK_PER_ACTION = 1000
 # Maximum number of recorded decisions in a slice; leaves room for several decisions per event.
 _DECISIONS_PER_SLICE = 1 << 16
-# Planned fraction of the goal, because machines are not always this fast.
+# Jumps are planned to take only this fraction of the goal, because machines are not always as fast as measured.
 _MARGIN = 0.5
 
 
 class ReplayCancelledError(AppError):
-    """The caller cancelled the replay, which remains usable."""
+    """Raised when the caller cancels a replay. The replay remains usable."""
 
 
 def never() -> bool:
@@ -174,7 +177,7 @@ class ReplayCost:
         states: number of snapshots.
         bytes: memory of the snapshots.
         worst_seek_s: estimated CPU time of the longest jump, from the measured speed; NaN before a measurement.
-        wanted_bytes: memory that would limit every jump to 0.1 s, for the part simulated so far.
+        wanted_bytes: memory that would limit every jump within the part already simulated to 0.1 s.
     """
 
     states: int
@@ -184,7 +187,7 @@ class ReplayCost:
 
 
 class Replay:
-    """The replay of one run; used by one thread at a time.
+    """The replay of one run. Only one thread at a time may use it.
 
     Args:
         origin: the run to replay.
@@ -200,15 +203,15 @@ class Replay:
         self._origin = origin
         self._budget_bytes = budget_bytes
         scenario = origin.scenario
-        # Samples would slow down jumps, and states do not need them: the first sample comes after the end.
+        # Samples would slow down jumps, and states do not need them, so the first is due only after the end.
         self._simulation = Simulation(scenario, seed=origin.seed, sample_interval_s=2 * scenario.duration_s)
         # For an active run, the full duration of the scenario; a stopped run ends earlier.
         self._end_s = min(scenario.duration_s, origin.known_until_s) if origin.signature else scenario.duration_s
         self._drain()
         self._work_before = self._crossings = 0
         self._states = Snapshots(self._take_state(), budget_bytes)
-        # True if the simulation cannot continue from here or give a snapshot, because it records decisions, failed, or
-        # was cancelled.
+        # True if the simulation can neither continue nor be saved as a snapshot, because it records decisions, failed,
+        # or was cancelled.
         self._is_spoilt = False
         self._slice_ns = _FIRST_SLICE_NS
         self._cpu_s = 0.0
@@ -218,7 +221,7 @@ class Replay:
 
     @classmethod
     def stored(cls, store: Store, run_id: int, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay:
-        """The replay of a run in the database; for an active run, up to the part stored by now.
+        """Create a replay of a run in the database. If the run is active, it covers the part already stored.
 
         Raises:
             InputError: if the run was measured, not simulated, or if this version cannot read its scenario.
@@ -229,7 +232,7 @@ class Replay:
 
     @classmethod
     def live(cls, job: RunJob, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay:
-        """The replay of a run of this process, active or ended, including live changes.
+        """Create a replay of an active or ended run of this process, including live changes.
 
         Raises:
             SimError: if the simulator refuses the scenario.
@@ -253,7 +256,7 @@ class Replay:
 
     @property
     def known_until_s(self) -> float:
-        """Simulated time in seconds up to which the run can be replayed: the time reached, or the time of the stop."""
+        """Simulated time in seconds that the run has reached, or at which it was stopped; replays end there."""
         return self._origin.known_until_s
 
     @property
@@ -267,12 +270,12 @@ class Replay:
 
     @property
     def notice(self) -> str:
-        """Warnings about other versions, differing results or long jumps; empty without any."""
+        """Warnings about a different version, differing results or slow jumps; empty if none apply."""
         return " ".join(part for part in (self._version_notice(), self._budget_notice()) if part)
 
     @property
     def cost(self) -> ReplayCost:
-        """Memory and time for the part prepared so far."""
+        """Memory and time needed for the part already simulated."""
         speed = self._cpu_work / self._cpu_s if self._cpu_s > 0 else math.nan
         done = max(self._states.last_work, self._work)
         gap = max(self._states.largest_gap, done - self._states.last_work)
@@ -285,7 +288,7 @@ class Replay:
     ) -> bool:
         """Simulate the whole run once and keep snapshots, so that every later jump is short.
 
-        For an active run, this covers the time reached by now; a later call continues from there.
+        For an active run, this covers the time already reached, and a later call continues from there.
 
         Args:
             is_cancelled: called about every millisecond; returns True to cancel.
@@ -313,7 +316,7 @@ class Replay:
         return True
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool] = never) -> Instant:
-        """The state at a time; times outside the run give the state at the start or at `known_until_s`.
+        """Return the state at a time, limited to the range from the start of the run to `known_until_s`.
 
         Without `prepare`, the first jump simulates the whole run up to this time.
 
@@ -339,7 +342,7 @@ class Replay:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> ToldDecisions:
-        """Decisions next to a time, from records of the run or else from a replay that records them.
+        """Find the decisions around a time in the records of the run, or else by a replay that records them.
 
         Runs do not record which lines of a script were executed, so decisions of scripts always come from a replay.
 
@@ -386,9 +389,9 @@ class Replay:
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
     ) -> None:
-        """Simulate the whole known run again, and pass on all of its decisions in batches.
+        """Simulate the whole known part of the run again, and pass all decisions to ``take`` in batches.
 
-        For a run that failed, the decisions end at the failure.
+        If the run failed, the decisions end at the failure.
 
         Args:
             take: receives the batches in order of time.
@@ -413,7 +416,7 @@ class Replay:
             take(self._simulation.take_decisions())
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
-        """The decision of a learning agent that a subflow's decision carried out; None without an agent, or if unknown.
+        """The learning agent's decision that a subflow's decision carried out; None if no agent acted, or if unknown.
 
         Raises:
             StoreError: if the database cannot be read.
@@ -497,7 +500,8 @@ class Replay:
             is_whole = self._simulation.run_until(end_ns / NANOSECONDS, max_events=_EVENTS_PER_SLICE)
             is_there = is_whole and end_ns == until_ns
             if not is_whole:
-                # The slice may end among the events of one instant, but snapshots are taken only between two instants.
+                # The slice may have ended between two events of one instant. Finish the instant, because a snapshot
+                # can only be taken between two instants.
                 self._simulation.run_until(self._simulation.now_s)
             self._count_actions()
             self._cpu_s += time.thread_time() - began_s
@@ -521,7 +525,7 @@ class Replay:
     def _keep_state(self) -> None:
         now_ns = self._now_ns
         if self._states.wants(now_ns, self._work):
-            # Marks and intervals that stay in the simulation would be copied with every snapshot.
+            # Marks and intervals left in the simulation would be copied with every snapshot.
             self._drain()
             self._states.keep(self._take_state(), self._simulation.now_s / self._end_s)
 
@@ -555,7 +559,7 @@ class Replay:
     def _record(
         self, owner: str, start: TimedSnapshot, until_ns: int, is_cancelled: Callable[[], bool], *, most: int
     ) -> list[Explanation]:
-        """The owner's latest ``most`` decisions from a snapshot to a time."""
+        """Replay from a snapshot to a time, and return the last ``most`` decisions of the owner."""
         self._restore(start)
         self._is_spoilt = True
         self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))
@@ -572,9 +576,9 @@ class Replay:
         is_wanted: Callable[[], bool],
         most: int | None = None,
     ) -> None:
-        """Append the owner's decisions to ``told`` until a time, or until ``is_wanted`` returns False.
+        """Append the owner's decisions up to a time to ``told``; stop earlier if ``is_wanted`` returns False.
 
-        With ``most``, only the latest decisions remain.
+        If ``most`` is given, ``told`` keeps only that many of the latest decisions.
         """
 
         def take() -> None:

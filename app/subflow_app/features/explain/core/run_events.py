@@ -67,7 +67,7 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     ),
     "decisions": (translatable("Decisions and actions"), ("action", "decision")),
 }
-"""Filters of the list: key, title, and kinds of events."""
+"""Filters of the list, by key: the title, and the kinds of events that the filter covers."""
 
 DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
 """Kinds listed initially: all except the frequent actions and decisions."""
@@ -94,7 +94,7 @@ VALUES: Mapping[str, str] = {
     "scripted_drop": translatable("packet {number}"),
     "meta_rto": translatable("{time} s without progress"),
 }
-"""Text for the value of a mark, by kind; `number` counts from 1. The values of other marks are not shown."""
+"""Text for the value of a mark, by kind. `number` counts from 1. Values of marks of other kinds are not shown."""
 
 
 class RunEvent(NamedTuple):
@@ -110,7 +110,7 @@ class RunEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """Events as numbers; `source` is the index of a text, -1 for a mark, or a row of the table for a decision."""
+    """Events as columns of numbers. `source` is the index of a text, or for a decision its table row; -1 for a mark."""
 
     time_s: NDArray[np.float64]
     kind: NDArray[np.int16]
@@ -132,7 +132,7 @@ class _Columns:
 
 
 class RunEvents:
-    """The events of one run; `take_new` adds the events of an active run."""
+    """The events of one run. If the run is active, `take_new` adds its new events."""
 
     def __init__(
         self, traces: Traces, scenario: Scenario | None = None, *, decisions: EventTable | None = None
@@ -142,7 +142,7 @@ class RunEvents:
         Args:
             traces: traces of the run.
             scenario: scenario of the run, for planned events; None if unknown.
-            decisions: table of the stream "decision" of the run; None without decisions.
+            decisions: table of the run's decisions; None if the run recorded none.
         """
         self._traces = traces
         self._owners: dict[str, int] = {}
@@ -181,7 +181,7 @@ class RunEvents:
         return bool(rows)
 
     def rows_of(self, kinds: Collection[str] | None = None, owner: str = "") -> NDArray[np.int64]:
-        """Rows of some kinds and one owner. A flow includes its subflows, and a link its directions.
+        """Select the rows of some kinds and of one owner. A flow includes its subflows, and a link its directions.
 
         Args:
             kinds: kinds of events; None for the kinds listed initially.

@@ -1,7 +1,7 @@
-"""Seeks that arrive faster than replays can answer: the newest is answered next, and older seeks are dropped.
+"""Handles seeks that arrive faster than a replay can answer them: the latest is answered, and older ones are dropped.
 
-Between seeks, the first pass through the run takes snapshots. Only one thread at a time calls `work`, which does all
-replays. Any thread may call the other methods.
+Between seeks, a first pass through the run takes snapshots. All replaying happens in `work`, which only one thread at a
+time may call. Any thread may call the other methods.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # Seconds without a seek before the first pass continues. During playback, thirty seeks arrive per second.
 _REST_S = 0.15
-# Seconds after which a newer seek cancels the current seek. The snapshots taken so far shorten the next seek.
+# Seconds after which a newer seek cancels the current seek. Snapshots taken until then shorten the next seek.
 _PATIENCE_S = 0.15
 
 
@@ -25,17 +25,17 @@ class SeekableRun(Protocol):
 
     @property
     def notice(self) -> str:
-        """Warnings about the replay; empty without any."""
+        """Warnings about the replay, as one text; may be empty."""
 
     def prepare(self, is_cancelled: Callable[[], bool], progress: Callable[[float], None]) -> bool:
-        """Take snapshots throughout the run, from the point of an earlier cancellation; False if cancelled."""
+        """Take snapshots throughout the run, continuing where an earlier call was cancelled; False if cancelled."""
 
     def seek(self, t_s: float, is_cancelled: Callable[[], bool]) -> Instant:
         """The state of the run at a time; raises ReplayCancelledError if cancelled."""
 
 
 class SeekLoop:
-    """Answers the seeks in one run, in a thread that calls `work`."""
+    """Answers the seeks in one run, on the thread that calls `work`."""
 
     def __init__(self, open_run: Callable[[], SeekableRun], *, rest_s: float = _REST_S) -> None:
         """Store the function that opens the run; `work` calls it at the first seek."""
@@ -49,7 +49,7 @@ class SeekLoop:
         self.is_working = False  # True from the request that starts `work` until `work` returns
         self._found: tuple[float, Instant] | None = None
         self.progress = 0.0  # completed fraction of the first pass, 0 to 1
-        # Warning about the replay of this run; empty without problems, or before the first seek.
+        # Warning about the replay of this run; empty before the first seek, and if no problem was found.
         self.notice = ""
         self._began = 0.0
 
@@ -61,12 +61,12 @@ class SeekLoop:
             self._wanted_s = time_s
             self._changed.notify()
             has_to = not self.is_working
-            # The caller starts the work, and no other caller may start it again.
+            # Set this before the caller starts `work`, so that no second caller starts it, too.
             self.is_working = True
             return has_to
 
     def take(self) -> tuple[float, Instant] | None:
-        """The newest answer with its requested time; None without a new answer."""
+        """Take the latest answer, with the time for which it was requested; None if no new answer has arrived."""
         with self._changed:
             found, self._found = self._found, None
         return found

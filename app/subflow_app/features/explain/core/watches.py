@@ -1,4 +1,4 @@
-"""Watches: the value of an expression over names of a script, at each decision of a whole run."""
+"""Watches, which evaluate an expression over the names of a script at each decision of a run."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subflow_sim.script_steps import Program
 
 Series: TypeAlias = tuple[NDArray[np.float64], NDArray[np.float32]]
-"""Times, s, and values, one for each decision that assigns all names; NaN if the value is undefined."""
+"""Times in seconds, and values, for each decision that assigns all names. Undefined values are NaN."""
 
 _HAVE_VALUES = ("begin", "read", "set")
 _NAME = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -92,10 +92,10 @@ def known_names(program: Program) -> list[str]:
 def values_of(
     decisions: Decisions, owner: str, script: ScriptId, names: Sequence[str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Decisions of an owner that assign all these names of a script, with the final values.
+    """Find the decisions of an owner that assign all these names of a script, and the final values of the names.
 
     Returns:
-        Rows of the decisions, and float64 [rows, names].
+        Rows of the decisions, int64 [n], and the values, float64 [n, names].
     """
     nothing = np.zeros(0, np.int64), np.zeros((0, len(names)))
     steps = decisions.steps
@@ -111,7 +111,7 @@ def values_of(
             if kind in _HAVE_VALUES and name in names:
                 slots[note] = names.index(name)
         counts = steps.begin[own + 1] - steps.begin[own]
-        # For the concatenated steps of all decisions: index of the decision, and index of the step in the table.
+        # For each step of all these decisions: the index of its decision, and its own index in the table of steps.
         place = np.repeat(np.arange(len(own)), counts)
         at = np.arange(len(place)) + np.repeat(steps.begin[own] - np.cumsum(counts) + counts, counts)
         slot = slots[steps.note[at]]
@@ -136,7 +136,7 @@ def watched(
     is_cancelled: Callable[[], bool] = never,
     progress: Callable[[float], None] = lambda _fraction: None,
 ) -> list[dict[str, Series]]:
-    """Values of each watch by subflow or flow, from a replay of the known run.
+    """Evaluate watches in a replay of the known part of a run; return each watch's values by subflow or flow.
 
     Args:
         replay: replay of the run.

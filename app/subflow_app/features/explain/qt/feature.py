@@ -1,6 +1,6 @@
-"""Explain this point: a click on a curve of a run shows the decision behind it.
+"""Explains a point on a curve: a click shows the decision behind it.
 
-The decision is read from the records of the run or comes from a replay of the run.
+The decision comes from the records of the run, or from a replay.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from subflow_sim.scenario_model import ScriptKind
 
 
-# A decision found within this time is shown without progress; a longer search must not block the window.
+# The window waits this long for a decision. A longer search runs in the background and shows its progress.
 _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
 
-# Distance within which a click selects a mark: a loss is an instant, so that a click rarely hits it exactly.
+# A click within this distance of a mark selects it, because clicks rarely hit the instant of a loss exactly.
 _SNAP_PX = 6
 
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
@@ -70,7 +70,7 @@ class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
 
 
 class ExplainFeature(PanelFeature["ExplainPanel"]):
-    """Explains points of the runs that the plots show."""
+    """Explains points on the curves of the runs in the plots."""
 
     panel_name = "explain"
     title = translatable("Explain")
@@ -90,14 +90,14 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._decided: tuple[int, str] | None = None  # run and owner of the shown decision
         self.watching = Watching(ports.workers, ports.plots, self._replay, self)
-        # One search at a time, because a replay may be used by only one thread.
+        # Only one search at a time, because only one thread may use a replay.
         self._reader = LatestReader(ports.workers, self, "explain")
         self._reader.patience_ms = _PATIENCE_MS
         self._reader.read.connect(lambda found: self._show(*found))
         self._reader.failed.connect(self._on_failed)
 
     def make(self) -> ExplainPanel:
-        """The panel with the decision, the lines of the deciding script, and the watches."""
+        """Create the panel with the decision, the lines of the script that made it, and the watches."""
         from subflow_app.features.explain.qt.panel import ExplainPanel
 
         content = ExplainPanel(
@@ -168,7 +168,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def explain_here(self) -> None:
-        """Open the panel with the clicked point or the marked time of the chosen curve, or else show a hint."""
+        """Explain the clicked point, or else the marked time of the chosen curve; show a hint if neither is usable."""
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
@@ -192,11 +192,11 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._ask(run, owner, work)
 
     def step_line(self, by: int) -> None:
-        """Step to the previous (-1) or next (1) line within the decision of a script."""
+        """Step to the previous (-1) or next (1) line that the script executed for the shown decision."""
         self.content.lines.step(by)
 
     def open_script(self) -> None:
-        """Open the deciding script at the marked line.
+        """Open the script that made the decision, at the marked line.
 
         Raises:
             InputError: if the script is not in the open scenario, or cannot be read.
@@ -212,7 +212,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def watch(self, text: str) -> None:
-        """Plot an expression over the names of the deciding script, or show the error in it."""
+        """Plot an expression over the names of the script that made the decision, or show the expression's error."""
         from subflow_app.features.explain.core.watches import ScriptId, Watch
 
         told, row = self.content.lines.told, self.content.watches
@@ -244,7 +244,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _remember_curve(self, curve: CurveId) -> None:
         self._curve = curve
-        # The context menu of a curve emits the curve without a time.
+        # The time of a click follows immediately. A context menu emits only the curve, which must be forgotten.
         QTimer.singleShot(0, self, self._forget_curve)
 
     def _forget_curve(self) -> None:
@@ -259,7 +259,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         time_s = self._snapped(curve.run, owner, time_s)
         self._here = (curve, time_s)
         if not self.ports.docks.is_open("explain"):
-            # The closed panel would hide the decision, so the status bar shows the keys that open it.
+            # While the panel is closed, nothing would show the decision, so the status bar shows the keys to open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
@@ -299,7 +299,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     # ---- finding ----
 
     def _walk(self, run: int) -> DecisionSteps:
-        """The steps through a run, created on first use; called by one worker at a time."""
+        """The steps through the decisions of a run, created on first use. Only one worker at a time may call this."""
         from subflow_app.features.explain.core.explained import DecisionSteps
 
         walk = self._walks.get(run)
@@ -340,7 +340,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.changed.emit()
 
     def _take_progress(self, share: float) -> None:
-        """Set the progress from a worker; a timer of the window reads it."""
+        """Store the progress of a worker. A timer of the window reads it."""
         self._progress = share
 
     def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
@@ -353,7 +353,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.ports.plots.set_pin(point.told.time_s)
         playhead = self.ports.features[PlayheadFeature].playhead
         if playhead.time_s is not None:
-            playhead.seek(point.told.time_s)  # align all views with this decision, not with the click beside it
+            playhead.seek(point.told.time_s)  # align all views with this decision rather than with the click near it
         self.changed.emit()
 
     def _show_agent(self) -> None:

@@ -1,9 +1,9 @@
-"""The panel that explains a point: the event, its rule, the numbers in it, and the source of the rule.
+"""The panel that explains a point on a curve: the event, the rule applied, the rule's numbers, and its source.
 
 A table lists the numbers of a decision or, for a script, the values of its names. For a script, the panel also shows
 the executed lines with their numbers filled in, and marks the current line.
 
-Watches are entered in a line; each watch has a button for its removal.
+Watches are entered in a text field, and each watch has a button that removes it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _CLAIM = "is_"
 
 
 def meaning_of(number: Number) -> str:
-    """The meaning of a number; empty for numbers of older versions."""
+    """The meaning of a number; empty for numbers that only older versions recorded."""
     return tr(meanings().get(number.name, ""))
 
 
@@ -106,7 +106,7 @@ _COLUMNS: tuple[Column[ExecutedLine], ...] = (
 
 
 class ScriptLines(QWidget):
-    """Table of the script lines that one decision executed; hidden without lines."""
+    """Table of the script lines executed for one decision; hidden while it is empty."""
 
     moved = Signal()  # the current line changed
     opened = Signal()  # a request to open the script at the current line
@@ -114,7 +114,7 @@ class ScriptLines(QWidget):
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         """Create an empty list; ``actions`` step from line to line."""
         super().__init__(parent)
-        self.told: Explanation | None = None  # the shown decision; None if no script decided
+        self.told: Explanation | None = None  # the shown decision; None if no script made it
         self.lines: Sequence[ExecutedLine] = ()
         self.title = named(muted(ElidedLabel(self)), "explain_script")
         self._model: TableModel[ExecutedLine] = TableModel(_COLUMNS, self, tip=lambda line: line.text)
@@ -128,7 +128,7 @@ class ScriptLines(QWidget):
         v_box(self, head, (self.table, 1), margins=0, spacing=2)
 
     def show_lines(self, told: Explanation | None) -> None:
-        """Show the lines of a decision and mark the first; None if no script decided."""
+        """Show the lines of a decision and mark the first; ``told`` is None if no script made the decision."""
         self.told = told
         self.lines = told.lines if told is not None else ()
         self._model.show_rows(self.lines)
@@ -140,12 +140,12 @@ class ScriptLines(QWidget):
 
     @property
     def position(self) -> int:
-        """Index of the current line, from 0; -1 without lines."""
+        """Index of the current line, from 0; -1 if the table is empty."""
         return self.table.currentIndex().row() if self.lines else -1
 
     @property
     def line(self) -> ExecutedLine | None:
-        """The current line; None without lines."""
+        """The current line; None if the table is empty."""
         return self.lines[self.position] if self.position >= 0 else None
 
     def step(self, by: int) -> None:
@@ -202,7 +202,7 @@ class WatchRow(QWidget):
         self.line.setPlaceholderText(tr("Watch an expression over {names} …", names=example))
 
     def show_watches(self, watches: Sequence[Watch], share: float | None) -> None:
-        """Show the watches, and the simulated fraction of the runs, 0 to 1; None without a replay."""
+        """Show the watches and ``share``, the simulated fraction of the runs, 0 to 1; None if no replay runs."""
         buttons = self.buttons
         if [each.property("watch") for each in buttons] != list(watches):
             for button in buttons:
@@ -247,8 +247,8 @@ class ExplainPanel(QWidget):
     """Shows one decision, or a hint on how to choose one."""
 
     agent_wanted = Signal()  # a request to show the learning agent's decision behind the shown decision
-    guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
-    given_up = Signal()  # the search for the decision is cancelled
+    guide_wanted = Signal(str)  # topic of the user guide, about the algorithm that made the decision
+    given_up = Signal()  # a request to cancel the search for the decision
 
     def __init__(
         self, steps: Sequence[QAction], line_actions: Sequence[QAction] = (), parent: QWidget | None = None
@@ -327,7 +327,7 @@ class ExplainPanel(QWidget):
         return content
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Place the numbers beside the text in a wide panel, else below."""
+        """Place the numbers to the right of the text in a wide panel, or below it in a narrow one."""
         super().resizeEvent(event)
         is_wide = self.width() >= _LEAST_WIDTH_BESIDE
         self._body.setDirection(QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom)
@@ -345,7 +345,7 @@ class ExplainPanel(QWidget):
         if program is not None:
             self.watches.set_names(known_names(program))
         if point.scripted is None:
-            # A sender that only carries out the controller's decision has no numbers; then show the controller's.
+            # If the sender only carries out the controller's decision, it has no numbers: show the controller's.
             has_own = bool(point.told.numbers) or point.reduced_by is None
             told = point.told if has_own else point.reduced_by
             self._show_numbers(() if told is None else told.numbers)
@@ -398,7 +398,7 @@ class ExplainPanel(QWidget):
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
         cause = html.escape(tr(CAUSES[told.detection or told.cause]))
-        # The lines of a script explain the decision and need the space.
+        # Hide the text if the lines of a script explain the whole decision, because they need the space.
         is_all_script = point.scripted is told and point.agent is None
         self._words.setVisible(not is_all_script)
         self.where.setText(f"<b>{time}</b><br>{cause}{' · ' + html.escape(change_text(told)) if is_all_script else ''}")
@@ -467,7 +467,7 @@ def change_text(told: Explanation) -> str:
 def prr_text(point: ExplainedDecision) -> str:
     """Hint that PRR reduces the window gradually; empty for decisions of other rules, or if ssthresh is unknown.
 
-    The first steps of a halving by PRR are small, and look like no reduction.
+    Without the hint, a reader could miss the reduction, because the first steps of a halving by PRR are small.
     """
     if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
         return ""

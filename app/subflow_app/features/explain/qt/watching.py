@@ -46,7 +46,7 @@ class Watching(QObject):
         Args:
             workers: threads for the replays.
             plots: plots that show the runs and the curves of the watches.
-            replay: makes the replay of a run from its position among the shown runs.
+            replay: creates the replay of a run, given its position among the shown runs.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -56,14 +56,14 @@ class Watching(QObject):
         self._numbers: dict[Watch, int] = {}  # number in the id of the watch's plot
         self._count = 0
         self._found: dict[Watch, dict[int, Mapping[str, Series]]] = {}
-        # The shown runs, kept so that no other run receives the same `id`.
+        # The shown runs, kept alive so that no other run receives the same `id`.
         self._runs: tuple[Traces, ...] = ()
         self._share = 0.0
         self._reader = LatestReader(workers, self, "watch")
         self._reader.read.connect(self._on_read)
         self._reader.failed.connect(self._on_failed)
         self._timer = timer(self, self._say_progress, _PROGRESS_MS)
-        # Wait until all parts have handled the change of runs.
+        # Computing waits until all parts of the window have handled the change of runs.
         self._soon = timer(self, self._compute, is_single=True)
 
     @property
@@ -73,7 +73,7 @@ class Watching(QObject):
 
     @property
     def progress(self) -> float | None:
-        """Completed fraction of the replays, 0 to 1; None without a replay."""
+        """Completed fraction of the replays, 0 to 1; None while nothing is replayed."""
         return self._share if self.is_busy else None
 
     def add(self, watch: Watch) -> None:
@@ -99,7 +99,7 @@ class Watching(QObject):
         self._show()
 
     def compute(self) -> None:
-        """Compute missing values of all watches in the shown runs that have ended."""
+        """Compute the missing values of all watches for those shown runs that have ended."""
         if self.watches:
             self._soon.start()
 

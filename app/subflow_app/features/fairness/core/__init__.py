@@ -1,1 +1,1 @@
-"""Distance of the connections of a run from a fair split of the network, and trade-offs between runs."""
+"""Distances between the goodputs of a run and a fair split of the network, and trade-offs between runs."""

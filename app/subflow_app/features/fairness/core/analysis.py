@@ -1,11 +1,12 @@
-"""The fairness analysis: goodput of each connection of a run over a window, beside its fair share of the network.
+"""The fairness analysis, which compares the goodput of each connection of a run over a window with its fair share.
 
 The goodput comes from the traces of the run.
 
 Resource pooling compares the capacity that a multipath connection gets from all its paths with the capacity of one
 path. The principle: "make a collection of resources behave like a single pooled resource" (Wischik, Handley, Bagnulo
-2008, "The resource pooling principle", ACM CCR 38(5)). Two reference shares measure its success, like single-path TCP
-and the optimum in Raiciu et al. 2011 ("Improving datacenter performance and robustness with Multipath TCP", SIGCOMM):
+2008, "The resource pooling principle", ACM CCR 38(5)). Its success is measured by comparison with two reference shares,
+which correspond to single-path TCP and the optimum in Raiciu et al. 2011 ("Improving datacenter performance and
+robustness with Multipath TCP", SIGCOMM):
 
 * the single-path share b: the share of a connection if all connections used only their best path
   (`single_path_totals`);
@@ -17,7 +18,7 @@ With the goodput g of a connection:
     potential  = o / b            gain of perfect pooling; 1: pooling cannot help here
     efficiency = (g - b)/(o - b)  0: as with single paths, 1: perfect pooling; undefined if o = b
 
-The totals use the sums over the multipath connections.
+For all connections together, g, b and o are the sums over the multipath connections.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ def scenario_of(traces: Traces) -> Scenario | None:
 
 
 def end_of(traces: Traces) -> float:
-    """Time of the last goodput sample in seconds; 0 without samples.
+    """Time of the last goodput sample in seconds; 0 before the first sample.
 
-    Less than the duration for an active or stopped run.
+    For an active or stopped run, it is less than the duration.
     """
     keys = select_keys(traces, FLOW, _GOODPUT)
     if not keys:
@@ -71,7 +72,7 @@ def end_of(traces: Traces) -> float:
 
 
 def measured_lifetimes(scenario: Scenario, traces: Traces) -> dict[str, Lifetime]:
-    """Lifetime of each connection of a run: from its start to its completion, close or planned stop; else endless.
+    """Lifetime of each connection of a run. It ends at the completion, close or planned stop, or else never.
 
     A randomly arriving connection starts when its first subflow is established.
     """
@@ -123,10 +124,10 @@ _NOTHING_TO_POOL = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class PoolingGain:
-    """Goodput of one or several connections between the single-path share and the pooled share.
+    """Goodput of one or several connections, compared with the single-path share and the pooled share.
 
     Attributes:
-        goodput_bps: measured goodput; NaN without a run.
+        goodput_bps: measured goodput; NaN for a scenario without a run.
         single_path_bps: share with only the best path.
         pooled_bps: share with all paths pooled.
     """
@@ -147,7 +148,7 @@ class PoolingGain:
 
     @property
     def efficiency(self) -> float:
-        """Fraction of the possible pooling gain that was reached; NaN without a goodput or a possible gain."""
+        """Fraction of the possible pooling gain that was reached; NaN if no gain is possible or the goodput is NaN."""
         room_bps = self.pooled_bps - self.single_path_bps
         if not self.pooled_bps > 0 or not abs(room_bps) > _NOTHING_TO_POOL * self.pooled_bps:
             return math.nan
@@ -160,7 +161,7 @@ def pooling_gains(
     single_path_bps: Mapping[str, float],
     pooled_bps: Mapping[str, float],
 ) -> tuple[dict[str, PoolingGain], PoolingGain | None]:
-    """The gains of the multipath connections with finite shares, and the gain of their sums; None without gains."""
+    """Gains of multipath connections with finite shares, and the gain of their sums; None if these gains are empty."""
     gains = {
         name: PoolingGain(goodputs_bps.get(name, math.nan), single_path_bps[name], pooled_bps[name])
         for name in multipath
@@ -188,7 +189,7 @@ class ConnectionShare:
         flow: key of the connection's flow in the scenario, "download".
         kind: "tcp" or "mptcp".
         controller: name of the congestion controller.
-        goodput_bps: goodput while active; NaN without a run or before the first sample.
+        goodput_bps: goodput while active; NaN before the first sample, and for a scenario without a run.
         max_min_bps: share in the max-min fair split; infinite if no link limits the connection.
         proportional_bps: share in the proportionally fair split.
         single_path_bps: share if every connection used only one path.
@@ -250,7 +251,7 @@ class FairnessAnalysis:
         jain_of_shares: Jain's index of goodput over max-min fair share; 1 if all ratios are equal.
         to_max_min: distance to the max-min fair split, see `distance`.
         to_proportional: distance to the proportionally fair split.
-        pooling: pooling gain of all multipath connections together; None without limited multipath connections.
+        pooling: pooling gain of all multipath connections together; None if no multipath connection is limited.
         gap: duality gap of the proportionally fair split, see `Split`.
         notices: limitations of these numbers, as sentences for display.
     """
@@ -277,9 +278,10 @@ def shared_index(rates: Sequence[float]) -> float:
 
 
 def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> float:
-    """Distance of rates from a split: sum of |g - s| over the sum of s; 0: equal, 1: as far as rates of zero.
+    """Distance of rates g from shares s: the sum of |g - s| divided by the sum of s.
 
-    Connections without a goodput or with an unlimited share are ignored; NaN if no other connection exists.
+    It is 0 if the rates equal the shares, and 1 if all rates are zero. Connections without a goodput or with an
+    unlimited share are ignored. The distance is NaN if no other connection exists.
     """
     pairs = [
         (rate, share)
@@ -291,7 +293,7 @@ def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> floa
 
 
 def scenario_analysis(scenario: Scenario, from_s: float | None = None, to_s: float | None = None) -> FairnessAnalysis:
-    """Fair shares of a scenario without a run, from the warm-up to the end or over a given window.
+    """Compute the fair shares of a scenario without a run, over a window or by default from the warm-up to the end.
 
     Raises:
         InputError: if the window lies outside the scenario, or no split is found.
@@ -348,7 +350,7 @@ def run_analysis(
 
 
 def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
-    """Goodputs while active from the summary of a run; empty without a summary.
+    """Goodputs while active, from the summary of a run; empty if the run has no summary yet.
 
     The summary covers the whole measured interval with full precision. Goodputs from samples are less exact, because a
     connection may begin or end within a sample.

@@ -1,6 +1,6 @@
 """Presentation of the fairness analysis: the chosen window, Jain's index over time, tables and sentences.
 
-Terminal and window both use the tables and sentences.
+The terminal and the window use the same sentences.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class WindowOf:
 
     Attributes:
         choice: part of the run.
-        marked_s: marked time in the plots in seconds; None without a mark.
+        marked_s: time marked in the plots, in seconds; None if no time is marked.
         cursors_s: times of the cursors A and B in seconds; None if they are not set.
     """
 
@@ -98,7 +98,7 @@ class AnalysisView:
 
     Attributes:
         analysis: analysis of the window.
-        jain_time_s: float64 [n], s; empty for a scenario without a run.
+        jain_time_s: float64 [n], times of `jain` in seconds; empty for a scenario without a run.
         jain: float32 [n], Jain's index over the 5 s before each time; NaN if undefined.
         duration_s: duration of the run or scenario in seconds.
     """
@@ -124,7 +124,7 @@ def scenario_view(scenario: Scenario) -> AnalysisView:
 
 @dataclass(frozen=True, slots=True)
 class ShareGroup:
-    """The connections of a flow; shown as one row, with a row for each copy below.
+    """The connections of a flow, shown as one row with a row for each copy below it.
 
     Attributes:
         name: name of the flow.
@@ -140,7 +140,7 @@ class ShareGroup:
         return len(self.shares) > 1
 
     def mean(self, figure: Callable[[ConnectionShare], float]) -> float:
-        """Mean of a quantity over the connections with a value; NaN without values."""
+        """Mean of a quantity over the connections for which it is known; NaN if it is unknown for all."""
         values = [value for value in map(figure, self.shares) if not math.isnan(value)]
         return math.fsum(values) / len(values) if values else math.nan
 
@@ -218,7 +218,7 @@ def meaning(analysis: FairnessAnalysis) -> str:
 def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -> str:
     """Interpretation of the distances from the max-min fair shares.
 
-    The wording follows the percentages in the table: at 109 %, a connection takes more than its fair share.
+    The wording agrees with the percentages in the table.
     """
     least, most = (pick(known, key=lambda each: each.of_max_min) for pick in (min, max))
     unused = _unused(analysis)

@@ -1,7 +1,7 @@
-"""Trade-offs between runs: throughput against delay or friendliness, the Pareto front, and tables of the points.
+"""Trade-offs between runs, such as throughput against delay, with the Pareto front and tables of the points.
 
-Friendliness measures the effect on other connections. Runs that differ only in their seed form one point, the mean with
-its 95 % confidence interval. A point is on the Pareto front if no other point is at least as good in both quantities
+Friendliness measures the effect on other connections. Runs that differ only in their seed form one point, which is
+their mean with a 95 % confidence interval. A point is on the Pareto front if no other point is at least as good in both
 and better in one; this comparison ignores the intervals.
 """
 
@@ -71,7 +71,7 @@ class TradeOff:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """The runs of one experiment in the plot.
+    """A point in the plot, which summarises the runs of one experiment.
 
     Attributes:
         title: title of the experiment, unique among the points.
@@ -89,7 +89,7 @@ class Point:
 
 
 def total_goodput_bps(traces: Traces) -> float:
-    """Total goodput of all tcp and mptcp connections after the warm-up, bit/s; NaN without known goodputs."""
+    """Total goodput of all tcp and mptcp connections after the warm-up, bit/s; NaN if no goodput is known."""
     means = mean_rates(traces, "goodput_bps")
     known = [means[flow] for flow in transport_flows(traces) if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
@@ -98,7 +98,7 @@ def total_goodput_bps(traces: Traces) -> float:
 def mean_delay_s(traces: Traces) -> float:
     """Mean RTT of the flows after the warm-up in seconds, as in the list of runs and in comparisons.
 
-    Without a stored mean RTT, this is the mean of smoothed RTTs, weighted by the throughput of the subflows.
+    If no mean RTT is stored, this is the mean of smoothed RTTs, weighted by the throughput of the subflows.
     """
     if traces.row is not None and traces.row.mean_rtt_s is not None:
         return traces.row.mean_rtt_s
@@ -136,7 +136,7 @@ def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
 
 
 def multipath_goodput_bps(traces: Traces) -> float:
-    """Total goodput of the multipath connections after the warm-up, bit/s; NaN without multipath connections."""
+    """Total goodput of the multipath connections after the warm-up, bit/s; NaN if no such goodput is known."""
     means, multipath = mean_rates(traces, "goodput_bps"), _multipath(traces)
     known = [means[flow] for flow in multipath if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
@@ -145,12 +145,12 @@ def multipath_goodput_bps(traces: Traces) -> float:
 def friendliness(traces: Traces) -> float:
     """Total goodput of the single-path connections over the total of their max-min fair shares.
 
-    NaN without single-path or without multipath connections.
+    The result is NaN if either kind of connection is missing.
 
-    At 1, the single-path connections get their fair share beside the multipath connections, which "do no harm" (RFC
+    At 1, the single-path connections get their fair share despite the multipath connections, which "do no harm" (RFC
     6356, section 2.1, goal 2). Below 1, the multipath connections take more than their fair share, or the network is
     not full. Above 1, the multipath connections yield. RFC 6356 compares with a single-path TCP connection in place of
-    the multipath connection. For different paths, this would require another topology for each path; the fair share
+    the multipath connection. For different paths, this would require a different topology for each path; the fair share
     avoids this choice. Harm by Ware et al. 2019 ("Beyond Jain's Fairness Index", HotNets) would need a second run
     without the other connections.
     """
@@ -203,7 +203,7 @@ TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
 
 
 class KnownFigures:
-    """Cache of both quantities of runs, valid while the runs have no new samples; not thread-safe."""
+    """Cache of the two quantities of each run, which are valid until the run has new samples. Not thread-safe."""
 
     def __init__(self) -> None:
         """Start with an empty cache."""
@@ -230,7 +230,7 @@ def trade_off_points(
     is_cancelled: Callable[[], bool] = lambda: False,
     known: KnownFigures | None = None,
 ) -> list[Point]:
-    """The points of some runs, in their order; omits runs in which a quantity is undefined.
+    """Compute the points of some runs, in the order of the runs, omitting runs in which a quantity is undefined.
 
     Args:
         runs: runs, live or stored.

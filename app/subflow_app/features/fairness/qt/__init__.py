@@ -1,1 +1,1 @@
-"""The fairness panel: goodputs beside fair shares, and trade-offs between runs."""
+"""The fairness panel, which compares goodputs with fair shares and shows trade-offs between runs."""

@@ -46,7 +46,7 @@ class FairnessPorts(FeatureHolder, Protocol):
 
 
 class FairnessFeature(PanelFeature["FairnessPanel"]):
-    """Fairness panel; computes only while the panel is visible, and only its current page."""
+    """The fairness panel. Results are computed only while it is visible, and only for its current page."""
 
     panel_name = "fairness"
     title = translatable("Fairness")
@@ -54,7 +54,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
     scrolls = False
 
     def __init__(self, ports: FairnessPorts) -> None:
-        """Create an empty panel."""
+        """Prepare the computations; `make` creates the panel later."""
         super().__init__()
         self.ports = ports
         self.reader = LatestReader(ports.workers, self, "fairness", pause_ms=500)
@@ -94,7 +94,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         return frozenset({_EXPORT} if self.shown is not None and self.shown.trade_offs.points else set())
 
     def mark_time(self, time_s: float) -> None:
-        """Mark a time, and analyse the run around it if this window is chosen."""
+        """Mark a time, and analyse the run around it if the window around the marked time is chosen."""
         self._marked_s = time_s
         if self.shown is not None and self.shown.shares.window_part == "around":
             self._ask(is_other=False)
@@ -156,7 +156,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self._show_points([], panel.trade_offs.kind)
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        """The work for the thread; its result is a function that shows the shares. None without a run or scenario."""
+        """The work for a thread, which returns a function that shows the shares; None without a run or scenario."""
         from subflow_app.features.fairness.core.analysis_view import WindowOf, run_view, scenario_view
 
         def showing(view: AnalysisView) -> Callable[[], None]:

@@ -1,6 +1,6 @@
 """The fairness panel: one page for shares and one for trade-offs.
 
-The page of trade-offs shows the points in a plot and in a table below.
+The page of trade-offs shows the points in a plot and in a table next to it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The page of shares: the goodput of each connection beside its fair shares, in bars, numbers and sentences.
+"""The page of shares, which compares each connection's goodput with its fair shares in bars, numbers and sentences.
 
-Marks in the bars show the fair shares. A small curve shows Jain's index over time. The tree has one row for each flow,
-and rows for its copies below.
+Marks in the bars show the fair shares. A small curve shows Jain's index over time. The tree has one row for each flow
+and, below it, a row for each of its copies.
 """
 
 from __future__ import annotations
@@ -142,7 +142,7 @@ class ShareModel(TreeModel):
         self._sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
 
     def set_analysis(self, analysis: FairnessAnalysis | None) -> bool:
-        """Show the connections of an analysis; None clears the rows. True if the set of rows changed."""
+        """Show the connections of an analysis, or no rows if it is None. Returns True if the set of rows changed."""
         self._given = [] if analysis is None else grouped(analysis)
         groups = self._ordered(self._given)
         shares = [] if analysis is None else analysis.connections
@@ -228,7 +228,7 @@ class ShareModel(TreeModel):
     # ---- internals ----
 
     def _at(self, index: Index) -> tuple[ShareGroup, ConnectionShare | None]:
-        """The flow of a row, and its connection; None for the row of a flow with several connections."""
+        """The flow and the connection of a row; the connection is None in the row of a flow with several."""
         of = index.internalId()
         if of:
             return self._groups[of - 1], self._groups[of - 1].shares[index.row()]
@@ -347,7 +347,7 @@ class ShareBarDelegate(ShareDelegate):
 
 
 def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink: QColor) -> None:
-    """Draw bar, line and dot of the finite values into a rectangle; ``ink`` is the colour of line and dot outline."""
+    """Draw the bar, the line and the dot if their values are finite; ``ink`` colours the line and the dot's outline."""
     painter.setRenderHint(QPainter.RenderHint.Antialiasing)
     scale = rect.width() / bar.full_bps
     if math.isfinite(bar.goodput_bps):
@@ -367,7 +367,7 @@ def draw_bar(painter: QPainter, rect: QRectF, bar: ShareBar, tokens: Tokens, ink
 
 
 def bar_colour(bar: ShareBar, tokens: Tokens) -> QColor:
-    """Green near the max-min fair share or without one, orange above it, blue below it.
+    """Green near the max-min fair share, or if it is zero or unlimited; orange above it, blue below it.
 
     The colours are distinguishable with red-green blindness.
     """
@@ -455,7 +455,7 @@ _EMPTY_TEXT = translatable(
 class SharesPage(QWidget):
     """Shows results of the analysis, which `FairnessFeature` computes."""
 
-    choice_changed = Signal()  # another run or window is requested
+    choice_changed = Signal()  # a different run or window is requested
     link_chosen = Signal(str)  # name of a link
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -496,7 +496,7 @@ class SharesPage(QWidget):
         content = QWidget(self)
         top = h_box(None, self.jain, (self.curve, 1), spacing=12)
         v_box(content, top, self.words, (self.tree, 1), self.links, self.notices, margins=(6, 4, 6, 6), spacing=6)
-        # A low panel scrolls, so that no part covers another.
+        # If the panel is not high enough, it scrolls instead of letting its parts overlap.
         area = named(QScrollArea(self, widgetResizable=True), "fairness_scroll", tr("Shares"))
         area.setFrameShape(QScrollArea.Shape.NoFrame)
         area.setWidget(content)
@@ -536,8 +536,8 @@ class SharesPage(QWidget):
         return WindowChoice(self.window_choice.currentData())
 
     def set_runs(self, names: Sequence[str], *, has_scenario: bool) -> None:
-        """Offer the shown runs and the scenario of the window; keep the choice if it remains."""
-        # Without runs, the choice is automatic, so the first new run is selected.
+        """Offer the shown runs and the scenario of the window; keep the current choice if it is still offered."""
+        # If no runs were offered before, the user had no real choice, so the first run is selected.
         before = self.run_choice.currentText() if self._has_runs else ""
         self._has_runs = bool(names)
         with QSignalBlocker(self.run_choice):

@@ -1,6 +1,6 @@
-"""A fork in preparation: the state of a run at a time, the values to change, and problems with the changes.
+"""A fork in preparation: the run and the time, the values to change, and problems with the changes.
 
-Changes on the command line have the form ``links.wifi.loss=5%``, for everything that can change during a run.
+The module also parses changes from the command line, such as ``links.wifi.loss=5%``.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ class ForkDraft:
 
     @classmethod
     def at(cls, origin: ForkOrigin, at_s: float | None) -> ForkDraft:
-        """A draft without changes, at the valid time nearest to ``at_s``; None for the middle of the known run."""
+        """Create a draft without changes at the valid time nearest to ``at_s``; None means the middle of the run."""
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)
@@ -99,12 +99,12 @@ class ForkDraft:
 
     @property
     def time_text(self) -> str:
-        """The time in the form of the input field."""
+        """The time as the input field shows it."""
         return f"{self.at_s:.9f}".rstrip("0").rstrip(".") + " s"
 
     @staticmethod
     def completed_time(text: str) -> str:
-        """The entered time with a unit; a number without unit is in seconds."""
+        """The entered time with a unit. A number without a unit is in seconds."""
         return with_unit(text, "s")
 
     def changeable(self) -> list[str]:
@@ -161,7 +161,7 @@ class ForkDraft:
             self._problems[place] = "\n".join(_problem(each.message, each.allowed) for each in error.problems)
 
     def completed(self, target: Target, key: str, text: str) -> str:
-        """The entered value of a link with a unit; a number without unit has the unit of the current value."""
+        """The entered value of a link with a unit. A number without a unit gets the unit of the current value."""
         param = params_by_key("event").get(key)
         return text if param is None else completed(param, text, str(self.present(target).get(key, "")))
 
@@ -184,13 +184,13 @@ class ForkDraft:
         self.set(target, "controller", {"name": name, **told} if told else name)
 
     def options_hint(self, name: str) -> str:
-        """The options of a controller with their defaults; empty without options."""
+        """The options of a controller with their defaults; empty for a controller without options."""
         known = next((each for each in app_catalog(self.origin.scenario).controllers if each.name == name), None)
         options = () if known is None else known.options
         return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
 
     def controllers(self, flow: str) -> list[str]:
-        """The current controller of a flow and the allowed successors; empty for a learned controller."""
+        """The current controller of a flow and those that may replace it; empty for a learned controller."""
         declared = self.origin.scenario.flows[flow]
         known = app_catalog(self.origin.scenario)
         return list(known.successors(declared.controller, is_multipath=declared.kind == "mptcp"))
@@ -222,7 +222,7 @@ class ForkDraft:
 
 
 def _literal(option: Param) -> str:
-    """The default of an option in the form of a scenario file."""
+    """The default of an option as written in a scenario file."""
     text = option.format(option.default)
     return text if isinstance(option.default, bool) or re.fullmatch(r"[-+.\deE]+", text) else f'"{text}"'
 
@@ -290,7 +290,7 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
 
 
 def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple[str, str], Any]:
-    """The target of a setting, its key (for an option, with the key of the option), and the new value."""
+    """Parse a setting into its target, its key (for an option, a pair of keys), and the new value."""
     path, equals, text = setting.partition("=")
     steps = path.strip().split(".")
     if not equals or len(steps) < 3 or steps[0] not in ("links", "flows"):

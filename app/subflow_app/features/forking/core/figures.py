@@ -1,4 +1,4 @@
-"""The effect of a fork: values of both runs from the time of the fork."""
+"""The effect of a fork, shown by values of both runs after the time of the fork."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def _end_s(traces: Traces) -> float:
 def _active_rate(traces: Traces, key: Any, from_s: float, until_s: float, transfer: _Transfer) -> float | None:
     """Mean of a rate over the part of a window in which a flow was active; None if it was inactive.
 
-    The flow ends within a sample; all bytes of this sample belong to the flow.
+    The flow usually ends within a sample. All bytes of this sample count, because they were delivered before the end.
     """
     begin_s, end_s = max(from_s, transfer.start_s), min(until_s, transfer.end_s)
     mean = _figure(traces, key, begin_s, until_s)

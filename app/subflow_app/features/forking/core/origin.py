@@ -1,4 +1,4 @@
-"""The run to fork: scenario, seed, known time, and its state at a time from a new simulation.
+"""The run to fork, and a new simulation of it, which provides the state at the time of the fork.
 
 The past is simulated with its samples, marks and events, because a fork is stored as a whole run. Snapshots of this
 simulation speed up further forks of the run. The snapshots of `replay` are unsuitable: a replay records no samples,
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation, Snapshot
     from subflow_store import Store
 
-# Simulated seconds of a slice, which limits the delay of a cancellation.
+# Simulated seconds between two checks for cancellation.
 _SLICE_S = 0.05
 # Number of the latest samples that are compared with the stored run.
 _COMPARED_SAMPLES = 64
 
 
 class ForkCancelledError(AppError):
-    """The caller cancelled the simulation up to the fork."""
+    """Raised when the caller cancels the simulation that leads to a fork."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class ForkOrigin:
         seed: seed of the run.
         sample_interval_s: sample interval in simulated seconds.
         known_until_s: simulated time in seconds up to which the run is known.
-        version: version of Subflow that made the run; empty if unknown.
+        version: version of Subflow that created the run; empty if unknown.
         traces: traces of the run.
         past: new simulation of the past, shared by all forks of the run.
     """
@@ -123,7 +123,7 @@ class ForkOrigin:
         )
 
     def sharing_past(self, other: ForkOrigin | None) -> ForkOrigin:
-        """This run with the simulated past of another origin if both origins are the same run; else unchanged."""
+        """Return a copy that shares the simulated past of ``other`` if both are the same run; otherwise return self."""
         if other is None or (self.text, self.seed, self.sample_interval_s) != (
             other.text,
             other.seed,
@@ -134,7 +134,7 @@ class ForkOrigin:
 
     @property
     def notice(self) -> str:
-        """Warning about a run of another version; empty for a run of this version."""
+        """Warning that a different version created the run; empty if this version created it."""
         this = subflow_app.__version__
         if self.version == this:
             return ""
@@ -153,7 +153,7 @@ class ForkOrigin:
 
 
 def with_events(scenario: Scenario, events: Iterable[Event]) -> Scenario:
-    """The scenario with additional events; at the same nanosecond, they follow the scenario's events."""
+    """Add events to a scenario. At the same nanosecond, they follow the scenario's own events."""
     merged = sorted((*scenario.events, *events), key=lambda event: round(event.at_s * NANOSECONDS))
     return replace(scenario, events=tuple(merged))
 
@@ -176,7 +176,7 @@ class ForkState:
 
 
 class ForkPast:
-    """The past of a run, simulated with all records; forks start from its snapshots.
+    """The past of a run, simulated with all records. Forks start from its snapshots.
 
     Several threads may use it; each waits until the previous one has finished.
     """
@@ -193,7 +193,7 @@ class ForkPast:
     def state_at(
         self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None, is_cancelled: Callable[[], bool]
     ) -> ForkState:
-        """The state of a run at a time, with its past.
+        """Simulate a run up to a time, and return its state with the records of its past.
 
         Args:
             origin: the run.
@@ -224,7 +224,7 @@ class ForkPast:
             return ForkState(forked, tuple(self._marks), events, _is_same(forked, origin.traces))
 
     def _go_back(self, origin: ForkOrigin, at_s: float, decisions: DecisionLimits | None) -> Simulation:
-        """Return the simulation at or before a time; restore it from a snapshot, or make a new one, if necessary."""
+        """Return the simulation at or before a time; if necessary, restore it from a snapshot or create a new one."""
         from subflow_sim.simulation import Simulation
 
         if self._simulation is None or decisions != self._decisions:
@@ -278,9 +278,9 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
         made = simulation.values(index)
         _times, stored = traces.read(key)
         end = min(len(made), len(stored))
-        # The store may lack the newest samples of an active run.
+        # The store may lack the latest samples of an active run.
         compared = slice(max(0, end - _COMPARED_SAMPLES), end)
-        # Older versions stored the last value of a flow where newer versions store a gap after its end.
+        # After the end of a flow, older versions stored its last value, and newer versions store NaN.
         is_known = ~np.isnan(made[compared])
         if not np.array_equal(made[compared][is_known], stored[compared][is_known]):
             return False

@@ -35,12 +35,12 @@ Values = Mapping[str, TomlValue]
 
 @dataclass(frozen=True, slots=True)
 class ForkPlan:
-    """A valid fork, made by `ForkPlan.of`.
+    """A valid fork, created by `ForkPlan.of`.
 
     Attributes:
         origin: run to fork.
         at_s: time in seconds up to which the fork equals the run; the changes happen a nanosecond later.
-        changes: keys of one `[[events]]` entry each, without `at`.
+        changes: changes, each with the keys of an `[[events]]` entry except `at`.
         events: changes as events of the scenario.
         described: changes and replaced values, as the store keeps them.
         scenario: scenario of the run, including the changes.
@@ -57,7 +57,7 @@ class ForkPlan:
 
     @classmethod
     def of(cls, origin: ForkOrigin, at_s: float, changes: Sequence[Values]) -> ForkPlan:
-        """Check time and changes, and make a plan.
+        """Check the time and the changes, and create a plan.
 
         Raises:
             InputError: if the run cannot be forked at that time.
@@ -99,7 +99,7 @@ class ForkPlan:
         return RunFork(self.origin.run_id, self.origin.name, self.at_s, difference_text(changes), changes)
 
     def state(self, *, records_decisions: bool = False, is_cancelled: Callable[[], bool] = lambda: False) -> ForkState:
-        """The simulation at the time of the fork; takes as long as simulating the past, see `ForkPast.state_at`."""
+        """Simulate up to the time of the fork, which may take long. Raises the errors of `ForkPast.state_at`."""
         decisions = decision_limits(self.origin.scenario) if records_decisions else None
         return self.origin.past.state_at(self.origin, self.at_s, decisions, is_cancelled)
 
@@ -112,18 +112,18 @@ class ForkPlan:
         speed_limit: float | None = None,
         records_decisions: bool = False,
     ) -> RunJob:
-        """The run that continues from the fork with the changes.
+        """Create the run that continues from the fork with the changes.
 
         Args:
-            state: state of this plan; the new run continues the simulation of this state.
+            state: result of `state`; the new run continues its simulation.
             store: database for the fork and its past; None keeps it in memory.
             name: name of the run; empty for the default.
             speed_limit: simulated seconds per second of wall time; None for full speed.
-            records_decisions: same value as in the call of `state`.
+            records_decisions: the same value as in the call of `state`.
 
         Raises:
             SimulationError: if the simulator refuses a change.
-            TooLargeError: if the run would exceed the limits with the changes.
+            TooLargeError: if the changes would make the run exceed the limits.
         """
         for event in self.events:
             state.simulation.apply(event)
@@ -179,7 +179,7 @@ def values_before(scenario: Scenario, event: Event, values: Values, at_s: float)
 
 
 def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
-    """Values of one direction of a link at a time in seconds, by key; only values that a fork can change."""
+    """The values that a fork can change in one direction of a link, by key, as they are at ``at_s`` seconds."""
     state = live_link(scenario, (), link, direction, at_s)
     assert state is not None
     return {**state.values(), **({} if state.side.trace is None else {"rate": "trace"})}

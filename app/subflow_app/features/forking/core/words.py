@@ -1,7 +1,7 @@
-"""Texts for the changes of a fork, ``wifi loss 2 % → 5 %``, and the runs that plots draw as ghosts behind others.
+"""Describes the changes of a fork, as in ``wifi loss 2 % → 5 %``, and finds the runs that plots draw as ghosts.
 
-The texts are built from stored values in the current language. An original is the ghost behind its fork; an earlier run
-is the ghost behind the next run.
+Descriptions are built from stored values in the current language. A ghost is drawn behind another run: the original
+behind its fork, or a run behind the next run after a change of the scenario.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def difference_text(changes: Sequence[Mapping[str, Any]]) -> str:
     """All changes in one line, in the language of the window.
 
     Args:
-        changes: keys of one `[[events]]` entry each, without the time; `BEFORE` holds the replaced values.
+        changes: changes, each with the keys of an `[[events]]` entry except the time; `BEFORE` has the replaced values.
     """
     texts = [text for change in changes for text in _texts(change)]
     return ", ".join(texts) or tr("no change")
@@ -52,14 +52,14 @@ def _texts(change: Mapping[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """An original with its fork, or a run with the next run after a change of the scenario.
+    """A pair of runs: an original and its fork, or a run and the next run after a change of the scenario.
 
     Attributes:
         original: position of the original or earlier run among the shown runs.
         fork: position of the latest fork, or of the next run, among the shown runs.
         at_s: time up to which both runs are equal, s.
         changes: changes at that time, see `difference_text`.
-        is_before: whether the original is an earlier run, which shares only the scenario with the next run.
+        is_before: whether the pair consists of an earlier run and the next run, which have no common past.
     """
 
     original: int
@@ -75,7 +75,7 @@ class Ghost:
 
 
 def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
-    """Ghosts of the originals and earlier runs among the runs, by position."""
+    """Find the ghosts among some runs, by the position of the original or earlier run."""
     found: dict[int, Ghost] = {}
     for position, run in enumerate(runs):
         before = run.before if isinstance(run, LiveTraces) else None
@@ -91,7 +91,7 @@ def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
 
 
 def forks_first(runs: Sequence[Traces]) -> list[int]:
-    """Positions of the runs, each fork or next run before its ghost, because earlier positions have plainer lines."""
+    """Positions of the runs, reordered so that a fork or next run precedes its ghost and gets the plainer line."""
     order = list(range(len(runs)))
     for ghost in find_ghosts(runs).values():
         original, fork = order.index(ghost.original), order.index(ghost.fork)

@@ -1,4 +1,4 @@
-"""The dialog for the time and the changes of a fork; edits a `ForkDraft`."""
+"""The dialog for the time and the changes of a fork, which edits a `ForkDraft`."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class ForkDialog(QDialog):
         self._show_state()
 
     def _complete(self, key: str) -> None:
-        """Show the unit that is assumed for a number without unit."""
+        """Show the unit that is assumed for a number without a unit."""
         field = self._fields[key]
         field.setText(self._draft.completed(self._target(), key, field.text()))
 
@@ -224,7 +224,7 @@ class ForkDialog(QDialog):
         self._show_state()
 
     def _show_state(self) -> None:
-        """Show errors beside their fields, and the fork in one line."""
+        """Show errors below their fields, and the fork in one line."""
         self._time_problem.say(self._draft.time_problem)
         for key, label in self._problems.items():
             label.say(self._draft.problem(self._target(), key))
@@ -242,7 +242,7 @@ class ForkDialog(QDialog):
 
 
 def _options_of(controller: object) -> str:
-    """The options of a controller in the form of the input field."""
+    """The options of a controller as the input field shows them."""
     options = controller.items() if isinstance(controller, dict) else ()
     return ", ".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in options if key != "name")
 

@@ -1,4 +1,4 @@
-"""Forks of runs from the window: the choice of run and time, the dialog, and the fork drawn over its original."""
+"""Forks runs in the window: chooses the run and the time, opens the dialog, and draws the fork over its original."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class ForkFeature(Feature):
             self.fork_selected()
 
     def fork_shown(self) -> None:
-        """Open the dialog for the run in view, at the time in view, or at the middle of the run without such a time."""
+        """Open the dialog for the run in view, at the time given by `time_s` or else in the middle of the run."""
         from subflow_app.features.forking.core.origin import ForkOrigin
 
         runs = self.ports.plots.runs
@@ -120,7 +120,7 @@ class ForkFeature(Feature):
         at_s = self.time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
-            # Memory contains the whole active or finished run, independent of the database.
+            # The whole run is in memory, whether active or finished, so the database is not needed.
             self._ask(lambda: ForkOrigin.live(jobs[0]), at_s)
         elif isinstance(traces, StoredTraces):
             self._fork_stored(traces.run_id, at_s)
@@ -134,7 +134,7 @@ class ForkFeature(Feature):
             self._fork_stored(rows[0].id, None)
 
     def time_s(self) -> float | None:
-        """The time to fork at: playhead, else last click, mouse position or mark; None without any of these."""
+        """The time to fork at: the playhead, else the last click, mouse position or mark; None if all are missing."""
         stack = self.ports.plots.stack
         marked = (self._playhead.time_s, self._clicked_s, stack.cursor_s, stack.pin_s)
         return next((time_s for time_s in marked if time_s is not None), None)
@@ -146,7 +146,7 @@ class ForkFeature(Feature):
         return self.ports.features[PlayheadFeature].playhead
 
     def _run_looked_at(self) -> int:
-        """Position of the run under the playhead, or else of the chosen curve, or the first."""
+        """Position of the run that the playhead shows, or else of the run with the chosen curve, or else 0."""
         curve = self.ports.plots.current_curve
         chosen = (
             self._playhead.run_shown if self._playhead.time_s is not None else curve.run if curve is not None else 0
@@ -154,7 +154,7 @@ class ForkFeature(Feature):
         return chosen if 0 <= chosen < len(self.ports.plots.runs) else 0
 
     def _key_looked_at(self) -> str:
-        """Key of the selection on the canvas, or else of the chosen curve; empty without both."""
+        """Key of the object selected on the canvas, or else of the link or flow of the chosen curve; may be empty."""
         chosen, curve = self.ports.topology.scene.chosen, self.ports.plots.current_curve
         if chosen or curve is None:
             return chosen[-1] if chosen else ""
@@ -197,7 +197,7 @@ class ForkFeature(Feature):
         dialog.deleteLater()
 
     def start(self, plan: ForkPlan) -> None:
-        """Start a fork; during another run, add the fork to the queue."""
+        """Start a fork, or add it to the queue while a run is active."""
         ports = self.ports
         store = ports.database.writable
         records = ports.preferences.settings.record_decisions
@@ -246,13 +246,13 @@ class ForkFeature(Feature):
 
     def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None
-        # If the plots show other runs by now, these remain.
+        # Leave the plots unchanged if they no longer show the original run.
         if self._is_shown(job.past.origin) or job.past.fork.parent_id in self.ports.shown.ids:
             self._jobs.append(job)
             self.ports.shown.show_over_original(job, None)
 
     def _on_queued_fork_ticked(self) -> None:
-        """Draw the new samples of queued forks, because a paused run beside them would draw nothing."""
+        """Draw the new samples of queued forks, because nothing else would draw them while the other run is paused."""
         if any(self._is_shown(job.traces) for job in self._jobs):
             self.ports.plots.refresh()
 

@@ -1,4 +1,4 @@
-"""Runs the same scenarios on both sides: simulated with several seeds, and on the kernel several times."""
+"""Runs scenarios on both sides: in the simulator with several seeds, and on the kernel several times."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class KernelRun:
-    """One repetition on the kernel: its recording, and percentiles of the emulator's lateness in its batch, s."""
+    """One repetition on the kernel, with percentiles of how late the emulator delivered packets in its batch, s."""
 
     recording: KernelRecording
     lateness: dict[str, float]
@@ -70,7 +70,8 @@ class Comparison:
     def document(self) -> dict[str, Any]:
         """The comparison as a JSON document: mean, minimum and maximum of each measure on both sides.
 
-        ``drops`` counts data packets and acknowledgements dropped by queues or at random on all links, without outages.
+        ``drops`` counts the data packets and acknowledgements that queues or random loss dropped on any link. It
+        excludes drops during outages.
         """
         scenario = self.case.scenario
         kernel = [run.recording.summary() for run in self.kernel]
@@ -191,7 +192,7 @@ def run_comparisons(
         progress: called during the kernel runs, which take real time; None to report no progress.
 
     Raises:
-        KernelError: with all reasons, if this machine cannot run the cases; also if a run fails.
+        KernelError: with all reasons, if this machine cannot run the cases; or if a run fails.
         InputError: if the simulator refuses a case.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
@@ -219,7 +220,7 @@ def _run_batch(
     total_s: float,
     progress: Progress | None,
 ) -> None:
-    """Run a batch up to three times until the emulator is not late; keep the runs of the least late try."""
+    """Run a batch until the emulator is on time, at most three times, and keep the runs of the least late attempt."""
     plans = []
     for index, repetition in batch.members:
         plan = comparisons[index].case.plan
@@ -237,8 +238,8 @@ def _run_batch(
             else lambda elapsed_s: progress(before_s + min(elapsed_s, batch.duration_s), total_s),
         )
         if answer["emulator"]["overruns"]:
-            # The socket buffer overflowed and the kernel dropped packets before the emulator, which invalidates the
-            # run.
+            # The socket buffer overflowed: the kernel dropped packets that the emulator had not read, which invalidates
+            # the run.
             answer["emulator"]["lateness"]["p99_s"] = math.inf
         if best is None or _p99_s(answer) < _p99_s(best):
             best = answer

@@ -1,4 +1,4 @@
-"""Tables and lines of text for a comparison, with simulated values beside measured ones."""
+"""Formats comparisons as tables and lines of text, with simulated values next to measured values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DROP_COLUMNS = (TextColumn("Drops", "sim pkt"), TextColumn("", "kernel"))
 
 
 def comparison_table(document: Mapping[str, Any]) -> TextTable:
-    """One row per flow, followed by one row per subflow if the flow has several."""
+    """Table with one row per flow, followed by one row per subflow if the flow has several."""
     rows: list[tuple[str, ...]] = []
     for flow in document["flows"]:
         subflows = flow["subflows"]
@@ -48,7 +48,7 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
 
 
 def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
-    """One row per case, with its first flow (cases of the grid have one flow) and the drops on all its links."""
+    """Table with one row per case: the values of its only flow, and the drops on all its links."""
     rows = []
     for document in documents:
         flow = document["flows"][0]
@@ -68,7 +68,7 @@ def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Number of cases within the target, and the worst case: transfers by completion time, other cases by goodput."""
+    """Number of flows within the target, and the worst case. Transfers count by completion time, others by goodput."""
     found = [(flow, str(document["scenario"])) for document in documents for flow in document["flows"]]
     transfers = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is not None]
     others = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is None]
@@ -77,7 +77,7 @@ def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
-    """A sentence about one measure of these pairs (flow, case); no sentence if no flow has a value."""
+    """Yield a sentence about one measure of these pairs (flow, case), unless the measure is unknown for all flows."""
     sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
     if not sizes:
         return
@@ -90,7 +90,7 @@ def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: 
 
 
 def comparison_line(document: Mapping[str, Any], release: str) -> str:
-    """Numbers of runs, and the lateness of the emulator."""
+    """One line with the number of runs on each side, and the lateness of the emulator."""
     late = document["lateness"]
     flag = "; TOO LATE to be trusted, run it on a quieter machine" if document["is_late"] else ""
     seeds = document["seeds"]

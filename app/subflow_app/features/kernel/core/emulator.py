@@ -1,4 +1,4 @@
-"""Links between the namespaces: a userspace emulator, with links in virtual time.
+"""A userspace emulator for the links between the namespaces, which computes each link in virtual time.
 
 Each host's veth pair ends in the emulator's namespace. The emulator reads a packet there, offers it to the link
 directions of its path (`LinkQueue`, in virtual time), and delivers it to the other host at its arrival in virtual time.
@@ -44,13 +44,13 @@ NANOSECONDS = 1_000_000_000
 class LinkQueue:
     """One link direction in virtual time, without sockets or clock.
 
-    The rules equal the simulator's. Random loss, with the same probability for each packet, acts before the queue. A
+    The rules are the simulator's. Random loss, with the same probability for each packet, acts before the queue. A
     packet that does not fit is dropped on arrival, and the packet in service counts towards the limit. The departure
     time is known on arrival, because the queue is first-come-first-served. All times are in ns of one clock, and calls
     of `offer` must be in time order.
 
     Attributes:
-        packets_in: packets offered so far.
+        packets_in: packets offered.
         drops_random: packets lost at random.
         drops_down: packets lost during outages of the link.
         drops_queue: packets dropped because the queue was full, or early by RED.
@@ -58,8 +58,8 @@ class LinkQueue:
         has_marked: whether RED marked the packet offered last; meaningful only if `offer` accepted it.
         busy_ns: transmission time of all accepted packets, past and future, except those lost in an outage.
         queue_ns: sum of the queueing and transmission times of all accepted packets.
-        max_queue_pkts: maximum number of packets in the queue, including the one in service; `Emulator` restarts it
-            at the end of the warm-up.
+        max_queue_pkts: maximum number of packets in the queue, including the one in service; `Emulator` resets it at
+            the end of the warm-up.
     """
 
     __slots__ = (
@@ -190,7 +190,7 @@ PathCounts: TypeAlias = list[list[list[int]]]
 """For each flow and path: [data packets offered, data packets lost]."""
 
 LATE_P99_S = 0.0025
-"""Upper limit of the 99th percentile of lateness, s; runs beyond it are repeated and, if still beyond it, flagged."""
+"""Limit of the 99th percentile of lateness, s. Runs that exceed it are repeated and, if they still do, flagged."""
 
 ETH_P_IP = 0x0800
 _PACKET_IGNORE_OUTGOING, _PACKET_STATISTICS, _SOL_PACKET = 23, 6, 263
@@ -202,7 +202,7 @@ _ECN_AT, _MARKED = _ETHERNET_BYTES + 1, 3
 # Number of packets read before deliveries are checked again; reading them takes about 0.2 ms.
 _READ_AT_ONCE = 16
 _LONGEST_WAIT_S = 0.05
-# Time for which the links work after the end of the run, while the endpoints read their sockets a last time, ns.
+# Time in ns for which the links work after the end of the run, while the endpoints read their sockets once more.
 _LAST_LOOK_NS = 20_000_000
 
 
@@ -228,7 +228,8 @@ class Emulator:
 
     Args:
         plans: the networks, which are independent of each other.
-        routes: routes by the last two bytes of the source MAC address, then source and destination IPv4 address.
+        routes: routes by key, which consists of the last two bytes of the source MAC address, the source IPv4 address
+            and the destination IPv4 address.
         start_ns: start of the networks' time, in ns of the monotonic clock.
     """
 
@@ -238,7 +239,7 @@ class Emulator:
         self._queues = [[LinkQueue(link, plan.seed, start_ns) for link in plan.links] for plan in plans]
         self._sockets: dict[str, socket.socket] = {}
         self._ways: dict[bytes, tuple[list[LinkQueue], socket.socket, list[int] | None]] = {}
-        # Counts of the current interval (warm-up or measurement), and of the warm-up after its end.
+        # Counts of the current interval, which is the warm-up or the measurement; and those of the completed warm-up.
         self._path_counts = [_no_counts(plan) for plan in plans]
         self._warmup_counts: list[PathCounts] = [[] for _ in plans]
         self._routes = routes
@@ -271,7 +272,7 @@ class Emulator:
         """Emulate all networks to their end, and return the counts as JSON values."""
         end_ns = self._start_ns + round(max(plan.duration_s for plan in self._plans) * NANOSECONDS)
         gc.collect()
-        gc.disable()  # a collection takes milliseconds, and the loop makes no reference cycles
+        gc.disable()  # a collection takes milliseconds, and the loop creates no reference cycles
         began_cpu_s = time.process_time()
         try:
             self._loop(end_ns)
@@ -288,14 +289,14 @@ class Emulator:
         }
 
     def _loop(self, end_ns: int) -> None:
-        """Deliver due packets, read new packets, and sleep until the next event, until shortly after `end_ns`."""
+        """Deliver due packets, read new packets, and sleep until the next event; return shortly after `end_ns`."""
         clock, wall_clock = time.monotonic_ns, time.time_ns
         push, pop = heapq.heappush, heapq.heappop
         receive, wait, descriptor = self._input.recvmsg, select.select, [self._input.fileno()]
         ways, late = self._ways, self._late_ns
         timestamp_of = struct.Struct("=qq").unpack_from
-        # (due, ordinal, frame, queues, hop, output, counts): packets on a wire, with `due` the time of arrival at its
-        # end.
+        # (due, ordinal, frame, queues, hop, output, counts) of packets on a wire; `due` is the time of arrival at the
+        # end of the wire, ns.
         due: list[tuple[float, int, bytes, list[LinkQueue], int, socket.socket, list[int] | None]] = []
         ordinal = 0
         ancillary_bytes = socket.CMSG_SPACE(16)
@@ -351,7 +352,7 @@ class Emulator:
                     counts[1] += 1
 
     def _sampler(self) -> Any:
-        """Time of the first sample, ns, and a function that takes due samples and returns the next time."""
+        """Time of the first sample, ns, and a function that takes due samples and returns the time of the next one."""
         # (time, network, ordinal of the sample); ordinal 0 is the end of the warm-up.
         pending = [
             (self._start_ns + round(plan.warmup_s * NANOSECONDS), number, 0) for number, plan in enumerate(self._plans)
@@ -445,7 +446,7 @@ def _input_socket() -> socket.socket:
 
 
 def lateness_percentiles(late_ns: array.array[int]) -> dict[str, float]:
-    """Median, 99th percentile and maximum of the lateness, s; zeros without deliveries."""
+    """Median, 99th percentile and maximum of the lateness, s; all are 0 if no packet was delivered."""
     if not late_ns:
         return {"p50_s": 0.0, "p99_s": 0.0, "max_s": 0.0}
     ordered = sorted(late_ns)

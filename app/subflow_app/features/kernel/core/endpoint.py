@@ -52,8 +52,8 @@ class TcpInfo:
         retransmitted_pkts: retransmissions so far.
         acked_bytes: payload acknowledged so far.
         timeouts: retransmission timeouts so far; 0 on kernels before 6.7, which do not report them.
-        rwnd_limited_s: time so far in which the receive window limited sending.
-        sndbuf_limited_s: time so far in which the send buffer limited sending.
+        rwnd_limited_s: total time during which the receive window limited sending.
+        sndbuf_limited_s: total time during which the send buffer limited sending.
     """
 
     is_connected: bool
@@ -145,7 +145,7 @@ _TCP_NOTSENT_LOWAT = 25
 _SO_RCVBUFFORCE = 33
 _WRITE_BYTES = 65536
 _CHUNK = bytes(_WRITE_BYTES)
-# Limit of unsent data in the send buffer of a flow with a stop time, because TCP sends buffered data after the stop.
+# Limit of unsent data in the send buffer of a flow with a stop time, because TCP would send the data after the stop.
 _UNSENT_BYTES = 16384
 # Readings of the socket state per sample of the traces; means are taken over these readings.
 _LOOKS_PER_SAMPLE = 5
@@ -173,7 +173,7 @@ class _SubflowTrace:
         self._before: TcpInfo | None = None
 
     def begin_measurement(self) -> None:
-        """End the warm-up: results cover only the time from here."""
+        """End the warm-up. Results cover only the time from now on."""
         self._is_measured = True
         self._measured_from = self.info
 
@@ -182,8 +182,8 @@ class _SubflowTrace:
         if self._is_measured:
             self._cwnd_sum += info.cwnd_pkts
             self._looks += 1
-            # Each acknowledged packet counts as an RTT sample, as in the simulator, with the current smoothed RTT as
-            # value.
+            # Each acknowledged packet counts as an RTT sample, as in the simulator. Its value is the current smoothed
+            # RTT.
             weight = info.delivered_pkts - (self._before.delivered_pkts if self._before else 0)
             if weight > 0 and not math.isnan(info.srtt_s):
                 self._rtt_sum += info.srtt_s * weight
@@ -297,7 +297,7 @@ class Connection:
         return sender
 
     def changes(self) -> Iterator[tuple[int, Callable[[], None]]]:
-        """For each path change, its time in ns of the monotonic clock, and a function that applies the change."""
+        """Yield the time of each path change, in ns of the monotonic clock, with a function that applies the change."""
         is_there = {path: path not in self.flow.late for path in range(len(self.flow.paths))}
         for change in self.flow.changes:
             at_ns = self._network_start_ns + round(change.at_s * NANOSECONDS)
@@ -351,7 +351,7 @@ class Connection:
                 self.completed_s = (now_ns - self.connect_at_ns) / NANOSECONDS
 
     def begin_measurement(self, elapsed_s: float) -> None:
-        """End the warm-up: results cover only the time from here."""
+        """End the warm-up. Results cover only the time from now on."""
         self._is_measured = True
         self._measured_from_bytes, self._measured_from_s = self.received_bytes, elapsed_s
         for trace in self.traces:
@@ -404,7 +404,7 @@ class Connection:
         }
 
     def _socket(self) -> socket.socket:
-        """A socket of the kind and congestion control of this flow, in the current namespace."""
+        """Create a socket in the current namespace, for TCP or MPTCP and with the congestion control of this flow."""
         made = socket.socket(socket.AF_INET, socket.SOCK_STREAM, _IPPROTO_MPTCP if self.flow.is_mptcp else 0)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, self.flow.congestion_control.encode())
         return made
@@ -457,7 +457,7 @@ class _Pump:
                 self._look(looks * look_ns, looks % _LOOKS_PER_SAMPLE == 0)
                 continue
             until = next_look_ns if not waiting else min(next_look_ns, waiting[0][0])
-            # The timeout of epoll has a resolution of 1 ms, and that of select of 1 µs.
+            # Timeouts have a resolution of 1 ms in epoll, but of 1 µs in select.
             select.select([self._epoll.fileno()], (), (), max(0.0, (until - now) / NANOSECONDS))
             self._serve()
 

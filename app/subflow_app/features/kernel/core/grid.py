@@ -1,4 +1,4 @@
-"""Built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
+"""Built-in cases of single flows over one or two bottlenecks: loss 0 to 2 %, RTT 20 to 200 ms, rate 5 to 50 Mbit/s.
 
 For each controller, every loss is combined with every rate, and the RTTs rotate. Each RTT thus occurs with several
 losses and rates, without running all 48 combinations. Queues hold one bandwidth-delay product, but at least 20 packets.
@@ -191,7 +191,7 @@ def grid_cases() -> Iterator[GridCase]:
 
 
 def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
-    """The cases as scenarios, without cases whose path changes would come after the end of the run.
+    """The cases as scenarios, except those whose path changes would come after the end of the run.
 
     Args:
         only: a part of the name; None for all cases.

@@ -57,7 +57,7 @@ def enter_private_namespace() -> None:
 
 
 def new_namespace() -> int:
-    """Make a network namespace without entering it; return a file descriptor that keeps the namespace alive."""
+    """Create a network namespace without entering it; return a file descriptor that keeps the namespace alive."""
     home = current_namespace()
     try:
         _call("unshare", _CLONE_NEWNET)
@@ -75,7 +75,7 @@ def current_namespace() -> int:
 
 @contextmanager
 def inside(namespace: int) -> Iterator[None]:
-    """Enter a namespace for the block; sockets, addresses and settings made there belong to it."""
+    """Enter a namespace for the block, so that sockets, addresses and settings created there belong to it."""
     home = current_namespace()
     try:
         _call("setns", namespace, _CLONE_NEWNET)
@@ -191,7 +191,7 @@ def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 class Netlink:
-    """A netlink socket of the namespace in which it was made. Methods raise OSError if the kernel refuses a request."""
+    """A netlink socket of the current namespace. Methods raise OSError if the kernel refuses a request."""
 
     def __init__(self, protocol: int) -> None:
         self._socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, protocol)
@@ -216,7 +216,7 @@ class Netlink:
     def add_veth_pair(
         self, name: str, *, peer_name: str, peer_namespace: int, mac: str, peer_mac: str, mtu_bytes: int
     ) -> None:
-        """Make a veth pair: one end in this namespace, the other in that of the descriptor `peer_namespace`."""
+        """Create a veth pair between this namespace and the namespace with the file descriptor `peer_namespace`."""
         peer = (
             _interface(0, 0, 0)
             + _text(_IFLA_IFNAME, peer_name)

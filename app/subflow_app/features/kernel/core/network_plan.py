@@ -1,4 +1,4 @@
-"""Network of a kernel run as plain values, passed to the worker process as JSON: links, paths and sockets.
+"""The links, paths and sockets of a kernel run as plain values, which are passed to the worker process as JSON.
 
 The worker imports this module before it enters a user namespace, which a process with threads cannot do. The module
 therefore imports only the standard library.
@@ -180,7 +180,7 @@ class NetworkPlan:
     def total_rate_bps(self) -> float:
         """Estimate of the traffic, bit/s: the sum over the bottleneck links of all paths.
 
-        Random loss keeps Reno and CUBIC below the link rate, because their windows stay around 1.3/sqrt(p) packets (the
+        Random loss keeps Reno and CUBIC below the link rate, because their windows are around 1.3/sqrt(p) packets (the
         square root law). The estimate uses three times this window as a margin. BBR ignores random loss.
         """
         carried: dict[int, float] = {}

@@ -1,4 +1,4 @@
-"""Plan of a kernel run: links, paths and sockets of a scenario, or a list of all unsupported elements."""
+"""Maps a scenario to the plan of a kernel run, or lists all elements of the scenario that are not supported."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 MAX_SUBFLOWS = 8
 """The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
 MAX_CONNECTIONS = 64
-"""For more connections, making and removing their namespaces (two each) would take longer than the run."""
+"""Limit of connections, because creating and removing two namespaces for each would take longer than the run."""
 MAX_TOTAL_RATE_BPS = 100e6
-"""Traffic that one core can emulate in real time, all networks of a worker together, bit/s."""
+"""Total traffic in all networks of a worker that one core can emulate in real time, bit/s."""
 
 _LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
 _QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})

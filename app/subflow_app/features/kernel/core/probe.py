@@ -33,8 +33,8 @@ class Machine:
     Attributes:
         release: release of its Linux kernel; empty on other systems.
         congestion_controls: congestion controls that the kernel has loaded, by the kernel's names.
-        missing: reasons by requirement: "namespace", "packet sockets", "veth", "AccECN", "mptcp", "congestion control
-            NAME".
+        missing: missing requirements, each with the reason. Keys are "namespace", "packet sockets", "veth", "AccECN",
+            "mptcp" and "congestion control NAME".
     """
 
     release: str
@@ -55,7 +55,7 @@ class Machine:
 
 
 def probe_machine() -> Machine:
-    """Try all requirements in a temporary namespace; takes about 0.3 s."""
+    """Test all requirements in a temporary namespace, which takes about 0.3 s."""
     if not sys.platform.startswith("linux"):
         return Machine("", (), {"namespace": f"this takes a Linux kernel; this system is {sys.platform}"})
     try:

@@ -52,7 +52,7 @@ class KernelRecording:
         self._plan = plan
         self._network = network
         self._about = dict(about)
-        self.now_s = 0.0  # published up to here, s
+        self.now_s = 0.0  # time up to which samples are published, s
         columns: list[Column] = []
         blocks: list[NDArray[np.float32]] = []
         for flow, result in zip(plan.flows, network["flows"], strict=True):
@@ -92,7 +92,7 @@ class KernelRecording:
 
     @property
     def sample_count(self) -> int:
-        """Samples published so far."""
+        """Number of published samples."""
         return len(self._values) if self.finished else 0
 
     def run_until(self, t_s: float) -> bool:

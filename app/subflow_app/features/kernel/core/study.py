@@ -25,13 +25,13 @@ _SOCKET_BUFFER_BYTES = 32_000_000
 
 
 class _StoppedError(KernelError):
-    """Stops the comparison when raised by its progress callback: `ask_worker` then kills the worker."""
+    """Raised by the progress callback to stop the comparison, so that `ask_worker` kills the worker."""
 
 
 class KernelStudy(Job):
-    """One simulation and one kernel run of the same scenario; stores both, or neither if the job is stopped.
+    """Performs a simulation and a kernel run of the same scenario, and stores both, or neither if the job is stopped.
 
-    The kernel run takes real time in a separate process; the remaining time of the job is unknown until it begins.
+    The kernel run takes real time in a separate process. Until it begins, the remaining time of the job is unknown.
 
     Args:
         source: the scenario.
@@ -52,7 +52,7 @@ class KernelStudy(Job):
         """Run both sides.
 
         Raises:
-            KernelError: with all reasons, if this machine cannot run the scenario; also if the run fails.
+            KernelError: with all reasons, if this machine cannot run the scenario; or if the run fails.
             InputError: if the kernel has no counterpart of an element of the scenario.
             StoreError: if the store cannot hold the runs.
         """
@@ -87,7 +87,7 @@ _DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Result of storing a comparison: run numbers by side, None without a store, and the written files."""
+    """Result of storing a comparison: the run numbers by side, or None if no store was given, and the written files."""
 
     run_ids: dict[str, int] | None
     files: tuple[Path, ...]
@@ -96,7 +96,7 @@ class Kept:
 def keep_both(
     comparison: Comparison, scenario_text: str, release: str, store: Store | None, directory: Path | None
 ) -> Kept:
-    """Store the first run of each side, the kernel's with a tag, and write traces as files, see `write_traces`.
+    """Store the first run of each side, tag the kernel's run, and write the traces to files with `write_traces`.
 
     Args:
         comparison: a complete comparison.

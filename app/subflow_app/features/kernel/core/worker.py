@@ -1,4 +1,4 @@
-"""Worker process of a kernel run: makes namespaces, emulator and endpoints, writes one JSON document, and exits.
+"""Worker process of a kernel run: sets up namespaces, emulator and endpoints, writes one JSON document, and exits.
 
 It starts as `subflow kernel-worker` with the job on stdin, and forks one process for the emulator and one for the
 endpoints, so that neither delays the other. All modules that it imports use only the standard library, because a
@@ -94,7 +94,7 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
 def _connect_hosts(
     plan: NetworkPlan, network: int, flow: int, number: int, routes: dict[bytes, Route]
 ) -> tuple[int, int]:
-    """Make both hosts of a connection, each with a veth pair to the emulator, and add their routes to `routes`.
+    """Create both hosts of a connection, each with a veth pair to the emulator, and add their routes to `routes`.
 
     The kernel keeps MPTCP addresses and caches per namespace, but the flows of a scenario share no host state. Each
     connection therefore has its own namespaces. Both hosts use one MAC address, which identifies the connection, so the
@@ -118,9 +118,9 @@ def _connect_hosts(
 
 
 def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None = None) -> int:
-    """Make a namespace with one interface, and return its descriptor.
+    """Create a namespace with one interface, and return the file descriptor of the namespace.
 
-    The other end of the veth pair, named `cable`, stays in the worker's namespace.
+    The other end of the veth pair, named `cable`, remains in the worker's namespace.
     """
     namespace = namespaces.new_namespace()
     with Netlink.route() as netlink:
@@ -140,7 +140,7 @@ def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], fl
 
 def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -> None:
     """Configure the current namespace as a host; for a sender, also the MPTCP subflows of its flow."""
-    # Failures are ignored: if /proc/sys is read-only, the run uses the settings of a new namespace.
+    # Failures are ignored: if /proc/sys is read-only, the run uses the default settings of a new namespace.
     namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
     namespaces.set_sysctl("net.mptcp.enabled", "1")
     if plan.ecn:

@@ -1,9 +1,9 @@
-"""Build of the library of results: quick runs of experiments, reference runs of labs, outcomes of the arena.
+"""Builds the library of results from quick runs of experiments, reference runs of labs, and outcomes of the arena.
 
-All results are first made in a database beside the file, `experiments.building.db`, so that an interrupted build can
-resume. The contents of the library are then copied into the file itself, without the name of the machine that made the
-runs. For experiments, time series, events and values are copied only if figures and verdicts read them. A check
-confirms that figures and verdicts stay the same.
+All results are first collected in a database next to the file, `experiments.building.db`, so that an interrupted build
+can resume. The contents of the library are then copied into the file itself, without the name of the machine that
+performed the runs. For experiments, time series, events and values are copied only if figures and verdicts read them.
+A check confirms that figures and verdicts remain the same.
 """
 
 from __future__ import annotations
@@ -57,15 +57,15 @@ _EVENT_READERS = {
 
 
 class ReadLog:
-    """Wrapper of a store that records the series, events and values that are read.
+    """Wraps a store, and records which series, events and values are read.
 
     Args:
         store: the wrapped store.
 
     Attributes:
-        read_series: numbers of the time series read so far.
-        read_streams: runs and event streams read so far.
-        read_values: keys of measured values read so far, by run.
+        read_series: numbers of the time series that were read.
+        read_streams: runs and event streams that were read.
+        read_values: keys of the measured values that were read, by run.
     """
 
     def __init__(self, store: Store) -> None:
@@ -81,7 +81,7 @@ class ReadLog:
 
     @property
     def sweeps(self) -> SweepReadLog:
-        """Like `Store.sweeps`, with recorded reads."""
+        """Like `Store.sweeps`, but reads are recorded."""
         return SweepReadLog(self._store.sweeps, self.read_values)
 
     def values(self, key: str) -> Any:
@@ -116,11 +116,11 @@ class ReadLog:
 
 
 class SweepReadLog:
-    """Wrapper of the sweeps of a store that records the values read from their runs.
+    """Wraps the sweeps of a store, and records which values of their runs are read.
 
     Args:
         sweeps: the sweeps of the store.
-        read: keys read so far, by run; the wrapper adds to them.
+        read: keys that were read, by run; the wrapper adds to this dictionary.
     """
 
     def __init__(self, sweeps: SweepStore, read: dict[int, set[str]]) -> None:
@@ -128,7 +128,7 @@ class SweepReadLog:
         self._read = read
 
     def figures(self, sweep_id: int, is_wanted: Callable[[str], bool]) -> dict[tuple[int, int], tuple[int, Any]]:
-        """Like `SweepStore.figures`, with values that record their reads."""
+        """Like `SweepStore.figures`, but reads of the values are recorded."""
         return {
             place: (run_id, _Figures(figures, self._read.setdefault(run_id, set())))
             for place, (run_id, figures) in self._sweeps.figures(sweep_id, is_wanted).items()
@@ -198,7 +198,7 @@ MOST_BYTES = 25_000_000
 """Maximum size of the library, bytes; the file ships with the program."""
 
 LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series stored for the reference runs of labs; other series need a repetition of the simulation."""
+"""Time series stored for the reference runs of labs. To see other series, a user must repeat the simulation."""
 
 LAB_S = 4.0
 """Typical time to simulate the reference runs of a lab on two cores, s."""
@@ -208,7 +208,7 @@ ARENA_S = 900.0
 
 
 class _Labs(Job):
-    """Makes the missing reference runs of labs."""
+    """Performs the missing reference runs of labs."""
 
     def __init__(self, labs: Sequence[Lab], work: Store) -> None:
         super().__init__(len(labs))
@@ -228,7 +228,7 @@ class _Labs(Job):
 
 
 class LibraryBuild(Series[Job]):
-    """Job that makes the library. `run` blocks and belongs in a worker thread; other methods are thread-safe.
+    """Job that builds the library. Call `run` in a worker thread, because it blocks. Other methods are thread-safe.
 
     Args:
         out: the file to write.
@@ -236,7 +236,7 @@ class LibraryBuild(Series[Job]):
         labs: the labs to include.
         has_arena: whether to include the arena.
         jobs: number of parallel runs.
-        cluster: address of a Ray cluster that makes the runs instead; None for this machine.
+        cluster: address of a Ray cluster that performs the runs instead; None for this machine.
 
     Attributes:
         runs: number of runs in the file after writing.
@@ -266,7 +266,7 @@ class LibraryBuild(Series[Job]):
 
     @property
     def work_file(self) -> Path:
-        """Database in which the results are made first; removed when the build has finished."""
+        """Database in which the results are collected; it is removed when the build has finished."""
         return self.out.with_name(f"{self.out.stem}.building.db")
 
     @property
@@ -285,7 +285,7 @@ class LibraryBuild(Series[Job]):
         return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
 
     def _work(self) -> None:
-        """Make all results and write the library; a stopped build does not write it.
+        """Produce all results and write the library, unless the build is stopped.
 
         Raises:
             AppError: if a recipe or a lab cannot be used, or the file would be too large.
@@ -375,7 +375,7 @@ class LibraryBuild(Series[Job]):
 def make_lab(work: Store, lab: Lab) -> list[str]:
     """Run a lab with its own solution, and keep the runs in a database, named after the lab.
 
-    Runs of policies that the lab trained are omitted, because their policy is not kept.
+    Runs of policies that the lab trained are omitted, because these policies are not kept.
 
     Returns:
         The problems of the lab, in which case no run is kept; empty after success.
@@ -402,7 +402,7 @@ def make_lab(work: Store, lab: Lab) -> list[str]:
 
 
 def _reference_runs(work: Store, lab: Lab) -> list[RunRow]:
-    """Reference runs of the current version of the lab, made by this version of the simulator."""
+    """Reference runs of the current version of the lab from this version of the simulator."""
     note = _note(lab)
     return [row for row in work.runs(tag=lab_tag(lab), status="finished") if row.note == note]
 

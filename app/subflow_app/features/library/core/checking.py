@@ -97,7 +97,7 @@ def _margins(each: Counterexample) -> str:
 
 
 def check_run(store: Store, number: int) -> CheckedRun:
-    """Simulate a run again up to the time that it reached; a failure becomes the problem of the result.
+    """Simulate a run again up to the time that it reached. If this fails, the result contains the reason.
 
     Raises:
         StoreError: if the library cannot be read.

@@ -71,7 +71,7 @@ def sweeps_of(store: Store, runs: Sequence[int]) -> tuple[int, ...]:
 
 
 def run_signatures(store: Store) -> dict[int, str]:
-    """Signature of each run by its number.
+    """The signatures of all runs, by the number of the run.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -130,7 +130,7 @@ class LibraryEntry:
 
 
 def entries(store: Store) -> Iterator[LibraryEntry]:
-    """An entry for each shipped experiment and lab, and one for the arena.
+    """Yield an entry for each shipped experiment and lab, and one for the arena.
 
     Raises:
         AppError: if a recipe, a lab or a contest cannot be used.
@@ -158,7 +158,7 @@ def arena_entry(store: Store) -> LibraryEntry:
 
 
 def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[LibraryEntry]:
-    """An entry for each of these recipes and labs.
+    """Yield an entry for each of these recipes and labs.
 
     Raises:
         RecipeError: if a recipe cannot be carried out.
@@ -175,7 +175,7 @@ def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> 
 
 
 def versions(store: Store) -> Mapping[str, int]:
-    """Number of runs by the version of Subflow that made the runs.
+    """The number of runs from each version of Subflow, by version.
 
     Raises:
         StoreError: if the library cannot be read.

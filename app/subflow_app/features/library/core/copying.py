@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_store.copies import Copied
 
 # Keys of a compressed summary in the library: the compressed text, and the run whose summary served as dictionary.
-# Names make up most of a summary, and runs of the same scenario and controllers share them.
+# A summary consists mostly of names, which runs of the same scenario and controllers share.
 _PACKED, _LIKE = "packed", "like"
 _LEVEL = 19
 
@@ -38,7 +38,7 @@ def copy_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
-        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; in both cases, nothing is copied.
     """
     return copy(library, of_experiment(library, recipe, is_quick=True), store)
 
@@ -47,7 +47,7 @@ def copy_lab(library: Store, lab: Lab, store: Store) -> Copied:
     """Copy the reference runs of a lab that the store does not have yet.
 
     Raises:
-        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; in both cases, nothing is copied.
     """
     return copy(library, of_lab(library, lab), store)
 
@@ -56,7 +56,7 @@ def copy_arena(library: Store, store: Store) -> int:
     """Copy the outcomes of the arena, and return the number of outcomes in the library.
 
     Raises:
-        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; in both cases, nothing is copied.
     """
     outcomes = library.arena.outcomes()
     store.arena.add(outcomes.values())
@@ -67,7 +67,7 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
     """Copy records in one transaction, except those copied before.
 
     Raises:
-        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; in both cases, nothing is copied.
     """
     from subflow_store.copies import Changes
 
@@ -78,14 +78,14 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
 def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
     """Copy the results that a new run of an experiment can reuse.
 
-    Nothing is copied if another version of the simulator made them, or if the store already has results.
+    Nothing is copied if they are from a different version of the simulator, or if the store already has results.
 
     Returns:
         True if records were copied.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
-        StoreError: if the library cannot be read or the store cannot be written; nothing was copied then.
+        StoreError: if the library cannot be read or the store cannot be written; in both cases, nothing is copied.
     """
     found = of_experiment(library, recipe, is_quick=True)
     made_by = {library.sweeps.get(number).version for number in found.sweeps}
@@ -110,7 +110,7 @@ class AsShipped:
         self._first: dict[tuple[str, ...], tuple[int, str]] = {}
 
     def __call__(self, kind: str, text: str) -> str:
-        """Convert the text of a document; kinds other than "machine", "config" and "summary" stay unchanged."""
+        """Convert the text of a document. Kinds other than "machine", "config" and "summary" remain unchanged."""
         if kind == "machine":
             return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
         if kind == "config":

@@ -1,9 +1,9 @@
-"""Library of results that ships with the program, and thumbnails of its figures for the gallery.
+"""Opens the library of results that ships with the program, and reads thumbnails of its figures for the gallery.
 
-The library opens read-only in the schema of this version, and its file is never written. A file of an older schema is
-copied into the user's cache and the copy is upgraded; later calls reuse the copy.
+The library is opened read-only, and its file is never changed. If the file has an older schema, it is copied into the
+user's cache, where the copy is upgraded. Later calls reuse the copy.
 
-Thumbnails of shipped results ship too, because drawing all of them takes half a minute.
+Thumbnails of shipped results are also shipped, because drawing all of them takes half a minute.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def open_library(path: Path | None = None) -> Store | None:
 
 
 def shipped_outcomes() -> list[ArenaOutcome]:
-    """Shipped outcomes of the arena; empty without a usable library."""
+    """Shipped outcomes of the arena; empty if the library is missing or unusable."""
     try:
         library = open_library()
         if library is None:
@@ -140,7 +140,7 @@ WIDTH_PX, HEIGHT_PX = 112, 66
 _DPI = 96
 _SHIPPED_RATIO = 2.0  # sharp on high-resolution screens
 _LEAST_WIDTH_MM, _LEAST_HEIGHT_MM = 40.0, 20.0
-# Transparent ground, with axes that are visible on light and dark backgrounds.
+# A transparent background, with axes that are visible on both light and dark backgrounds.
 _ANY_GROUND = Ground("#00000000", "#808080", "#808080", "#80808060", is_dark=False)
 
 
@@ -152,7 +152,7 @@ def thumbnail(figure: FigurePlan, ground: Ground, ratio: float) -> FigurePlan:
 
 
 def thumbnail_file(library: Path, name: str) -> Path:
-    """Path of an experiment's picture, in the folder `gallery` beside the library."""
+    """Path of an experiment's picture, in the folder `gallery` next to the library."""
     return library.with_name("gallery") / f"{name}.png"
 
 
@@ -175,7 +175,7 @@ def write_thumbnails(
     Args:
         library: the library with the results.
         recipes: the recipes of the experiments.
-        out: path of the library file; the pictures are written beside it.
+        out: path of the library file; the pictures are written to the folder `gallery` next to it.
         draw: draws a figure and returns the bytes of its file.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Traces measured outside Subflow: read from CSV, ``ss`` and pcap files, stored as runs. Start at `measured_run`."""
+"""Reads traces measured outside Subflow from CSV, ``ss`` and pcap files, as runs. Start reading at `measured_run`."""

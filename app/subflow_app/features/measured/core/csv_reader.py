@@ -1,6 +1,6 @@
-"""Reader of text tables with any separator, decimal point or comma, and optional headings and units.
+"""Reads text tables with any common separator, a decimal point or comma, and optional headings and units.
 
-The reader recovers all traces from the CSV exports of Subflow.
+The CSV files that Subflow exports can be read back completely.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _wide(
     options: ReadingOptions,
     notices: list[str],
 ) -> list[RawColumn]:
-    """Columns of a wide table: each column is a trace."""
+    """The columns of a wide table, in which each column is a trace."""
     steps = Steps(raw_s[rows], options.clock, [lines[row] for row in rows.tolist()])
     notices += steps.notices
     kept = rows[steps.kept]
@@ -145,7 +145,7 @@ def _long(
     owners: int | None,
     metrics: int | None,
 ) -> list[RawColumn]:
-    """Columns of a long table: each row names its owner, its trace, or both."""
+    """The columns of a long table, in which each row names its owner, its trace, or both."""
     keys = [
         (
             columns[owners][row].strip() if owners is not None else "",
@@ -235,7 +235,7 @@ def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list
 
 
 def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
-    """The layout with the separator that splits most lines into equally many cells.
+    """Find the layout, with the separator that splits the largest part of the lines into the same number of cells.
 
     The first line becomes the headings if one of its cells is not a value.
     """
@@ -296,8 +296,8 @@ def _is_value(cell: str) -> bool:
 def _number(cell: str, *, is_comma: bool) -> float | None:
     text = cell.strip()
     if _GROUPED.match(text) and text.count(",") + text.count(".") > 1:
-        # In 1,234,567.8 and 1.234.567,8, both marks occur, and the last is the decimal mark. A single mark groups
-        # digits, as in 1,234,567.
+        # In 1,234,567.8 and 1.234.567,8, both marks occur, and the last is the decimal mark. If only one kind of mark
+        # occurs, as in 1,234,567, it groups digits.
         last = max(text.rfind(","), text.rfind("."))
         other = "." if text[last] == "," else ","
         text = text.replace(other, "").replace(text[last], "." if other in cell else "")

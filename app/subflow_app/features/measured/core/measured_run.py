@@ -1,6 +1,6 @@
-"""Conversion of measured files to runs: tables resampled to one time grid in SI units, with summary results.
+"""Converts files of measurements to runs: resamples their tables to one time grid in SI units, and summarises them.
 
-Meanings of columns that the user chose replace guessed meanings. Measured runs are stored like simulated runs.
+Meanings that the user chose for columns replace guessed meanings. Measured runs are stored like simulated runs.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _SUMS = ("losses_pkts", "drops_pkts")
 """Traces that count events since the previous sample: resampling adds their samples instead of averaging."""
 
 _GAP = 3.0
-"""Multiple of the usual distance between samples; a larger distance is a gap."""
+"""A distance between samples that exceeds the usual distance by more than this factor is a gap."""
 
 _ON_GRID = 1e-4
 
@@ -95,7 +95,7 @@ class MeasuredRun:
 
     @property
     def signature(self) -> str:
-        """Fingerprint of the samples, by which two imports of one file are recognised as one measurement."""
+        """Fingerprint of the samples, which is equal for two imports of the same file."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class MeasuredRun:
                     "kind": "measured",
                     "controller": "",
                     "size_bytes": None,  # unknown in a recording
-                    # The throughput replaces a goodput that was not measured.
+                    # If no goodput was measured, the throughput replaces it.
                     "goodput_bps": self._first(
                         self._mean(flow, "goodput_bps"),
                         _total(subflows, "goodput_bps"),
@@ -213,8 +213,8 @@ def make_run(
         table: columns with their final targets and units.
         name: name of the run.
         path: path of the file; the run keeps its name and SHA-256.
-        interval_s: sampling interval of the run; None: the usual distance of the samples, rounded.
-        mss_bytes: payload of a full packet; None: from the file, else 1448.
+        interval_s: sampling interval of the run; None for the usual distance between samples, rounded.
+        mss_bytes: payload of a full packet; None for the value in the file, or else 1448.
 
     Raises:
         InputError: if no column has a target or a number, a unit does not fit, the interval is not allowed, or the run
@@ -316,7 +316,7 @@ def keep_run(run: MeasuredRun, store: Store) -> int:
 
 
 def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Times and values of a column in SI units; byte counters become rates, other counters increases per sample."""
+    """Convert a column to SI units. Byte counters become rates, and other counters become increases per sample."""
     assert column.target is not None
     quantity = BY_NAME[column.target.name]
     values, time_s = column.values, column.time_s
@@ -367,7 +367,7 @@ def _resampled(
         has = counts > 0
         result[has] = sums[has] if is_sum else sums[has] / counts[has]
         if is_sum:
-            # A grid interval between two samples without a gap contains no event.
+            # Unless two samples are separated by a gap, a grid interval between them contains no event.
             missing = np.flatnonzero(~has)
             before = np.searchsorted(at, grid_s[missing] + 1e-6 * step_s) - 1
             following = np.minimum(before + 1, len(at) - 1)
@@ -380,7 +380,7 @@ def _resampled(
     if len(at) == 1:
         result[int(np.argmin(np.abs(grid_s - at[0])))] = known[0]
         return result
-    # In blocks, because the interpolation needs ten times the memory of its result.
+    # Interpolate in blocks, because the interpolation needs ten times the memory of its result.
     for first in range(0, len(grid_s), _BLOCK):
         block = slice(first, first + _BLOCK)
         result[block] = _interpolated(at, known, grid_s[block], step_s, widest_s)
@@ -390,7 +390,7 @@ def _resampled(
 def _interpolated(
     at: NDArray[np.float64], known: NDArray[np.float64], grid_s: NDArray[np.float64], step_s: float, widest_s: float
 ) -> NDArray[np.float64]:
-    """Interpolated values where neighbouring samples are at most `widest_s` apart.
+    """Interpolated values where successive samples are at most `widest_s` apart.
 
     Elsewhere the values are NaN, except within half a step of a sample.
     """
@@ -414,7 +414,7 @@ def _gaps_of(time_s: NDArray[np.float64], usual_s: float) -> list[str]:
 
 
 def _usual_s(time_s: NDArray[np.float64]) -> float:
-    """Median distance of neighbouring samples in seconds; NaN for fewer than two samples."""
+    """Median distance between successive samples in seconds; NaN for fewer than two samples."""
     steps = np.diff(time_s)
     steps = steps[steps > 0]
     return float(np.median(steps)) if len(steps) else math.nan
@@ -462,7 +462,7 @@ def read_trace(path: Path, options: ReadingOptions) -> MeasuredTable:
 
 
 def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]) -> MeasuredTable:
-    """The table with the chosen meanings and units of some columns.
+    """Apply the meanings and units that the user chose for some columns of a table.
 
     Args:
         table: table with guessed meanings.

@@ -1,4 +1,4 @@
-"""Table of a measured file before it becomes a run: columns with times and meanings, and notices.
+"""The table read from a file of measurements, before it becomes a run: columns with times and meanings, and notices.
 
 The module also maps the names and units that other programs use to the traces of Subflow.
 """
@@ -33,7 +33,7 @@ class Quantity(NamedTuple):
         name: name in runs, with the SI unit as suffix.
         unit: symbol of the SI unit.
         scope: default scope: subflow, flow or link; the owner of a column may imply another.
-        names: names in other programs, in lower case, without unit, blanks and underscores.
+        names: names in other programs, in lower case, without units, blanks or underscores.
     """
 
     name: str
@@ -70,18 +70,18 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("drops_pkts", "pkt", LINK, ("drops", "dropped")),
     Quantity("utilisation", "", LINK, ("utilisation", "utilization", "util")),
 )  # fmt: skip
-"""The traces that can be imported; the first match of a name is used."""
+"""The traces that can be imported. If several have the same name in other programs, the first is used."""
 
 BY_NAME: Mapping[str, Quantity] = {quantity.name: quantity for quantity in QUANTITIES}
 
 COUNTERS = ("bytesacked", "bytessent", "bytesreceived", "byterecv", "bytesrecv", "totalbytes")
-"""Names of columns that count bytes since the start: their increase per second is a throughput."""
+"""Names of columns that count bytes from the start, so that their increase per second is a throughput."""
 
 TIME_NAMES = ("time", "t", "timestamp", "ts", "date", "datetime", "epoch", "elapsed", "seconds", "sec", "x")
 OWNER_NAMES = ("owner", "flow", "subflow", "connection", "conn", "id", "path", "interface", "iface", "src")
 METRIC_NAMES = ("name", "metric", "column", "variable", "quantity", "kind", "field", "key")
 
-# Spellings of units in lower case without blanks, also as suffixes of names (cwnd_pkts, rtt_ms).
+# Spellings of units in lower case without blanks, which may also be suffixes of names (cwnd_pkts, rtt_ms).
 _SPELLINGS: Mapping[str, str] = {
     "bps": "bit/s", "bit/s": "bit/s", "bits/s": "bit/s", "b/s": "bit/s", "bitspersecond": "bit/s",
     "kbps": "kbit/s", "kbit/s": "kbit/s", "kbits/s": "kbit/s", "kb/s": "kbit/s",
@@ -110,7 +110,7 @@ class Heading(NamedTuple):
 
     Attributes:
         owner: text before a colon, e.g. ``download/1`` in ``download/1:cwnd_pkts``, or ``/N`` for a number N in the
-            name; empty without an owner.
+            name; empty if the heading contains no owner.
         name: remaining text in lower case, without blanks, underscores and unit.
         unit: a unit of `units_of`; empty if the heading contains no unit.
     """
@@ -121,7 +121,7 @@ class Heading(NamedTuple):
 
 
 def read_heading(text: str) -> Heading:
-    """Splits a heading: ``cwnd (pkts)``, ``rtt_ms``, ``run 1:download/1:srtt_s``, ``Throughput [Mbps]``."""
+    """Splits a heading like ``cwnd (pkts)``, ``rtt_ms``, ``run 1:download/1:srtt_s`` or ``Throughput [Mbps]``."""
     rest = text.strip().strip('"')
     owner, colon, last = rest.rpartition(":")
     if colon and last.strip():
@@ -181,7 +181,7 @@ def factor(from_unit: str, quantity_unit: str, mss_bytes: int) -> float | None:
 
 
 MOST_CELLS = 20_000_000
-"""Maximum number of values read from a file: 160 MB in memory, and 80 MB more for the run in float32."""
+"""Maximum number of values read from a file. They take 160 MB of memory, and 80 MB more for the run in float32."""
 
 MOST_SAMPLES = 2_000_000
 """Maximum number of samples of a trace; resampling needs about 80 bytes per sample."""
@@ -190,7 +190,7 @@ LEAST_INTERVAL_S = 1e-9
 """Minimum sampling interval in seconds, because the store keeps times in whole nanoseconds."""
 
 MOST_MSS_BYTES = 65_535
-"""Maximum payload of a packet: the length field of IP has 16 bits."""
+"""Maximum payload of a packet, because the length field of IP has 16 bits."""
 
 MOST_LINE_BYTES = 1_000_000
 """Maximum length of a line of a text file, characters."""
@@ -205,7 +205,7 @@ CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Trace of the run that a column becomes.
+    """The trace that a column becomes in the run.
 
     Attributes:
         scope: subflow, flow or link, as in `traces`.
@@ -224,20 +224,20 @@ class Target:
 
     @property
     def flow(self) -> str:
-        """Name of the flow or link: the owner, for a subflow without its number after the last slash."""
+        """Name of the flow or link. For a subflow, this is the owner without the number after the last slash."""
         return self.owner.rpartition("/")[0] if self.scope == SUBFLOW else self.owner
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumn:
-    """A column of a measured file.
+    """A column of a file of measurements.
 
     Attributes:
         title: unique title: the heading in the file, with a number if it repeats.
         time_s: float64 [n], s, in the time base of the file; several columns may share the array.
         values: float64 [n], in `unit`; NaN for missing values.
-        unit: unit in the file, a key of `units_of`; empty: SI unit of the target.
-        target: guessed or chosen trace; None: the column is left out.
+        unit: unit in the file, a key of `units_of`; empty for the SI unit of the target.
+        target: guessed or chosen trace; None if the column is left out.
         is_counter: whether the values count from the start, so that their differences are used.
     """
 
@@ -251,13 +251,13 @@ class RawColumn:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeasuredTable:
-    """Columns of a measured file.
+    """The columns of a file of measurements.
 
     Attributes:
         format: name of the `trace_formats.TraceFormat` that read the file.
         columns: columns in the order of the file.
         notices: notes for the user, one sentence each.
-        mss_bytes: payload of a full packet; None if the file does not reveal it.
+        mss_bytes: payload of a full packet; None if it does not follow from the file.
     """
 
     format: str
@@ -268,17 +268,17 @@ class MeasuredTable:
 
 @dataclass(slots=True)
 class ReadingOptions:
-    """Options for reading a measured file, chosen by the user.
+    """Options that the user chose for reading a file of measurements.
 
     Attributes:
         format: one of `trace_formats.format_names`.
-        time_unit: unit of the time column; empty: from its heading, else from the size of the times.
-        time_column: title of the time column; empty: a column with a name from `TIME_NAMES`, else the first column.
-        interval_s: sampling interval for files without times, s; None: unknown.
+        time_unit: unit of the time column; if empty, the unit in its heading, or else a guess from the first time.
+        time_column: title of the time column; if empty, a column with a name in `TIME_NAMES`, or else the first column.
+        interval_s: sampling interval for files without times, s; None if unknown.
         clock: treatment of times that go back.
         flow: flow name for connections without a name.
-        mss_bytes: payload of a full packet; None: from the file, else 1448.
-        maps: chosen trace by column title, in the text form of `Target.text`; empty or "-": the column is left out.
+        mss_bytes: payload of a full packet; None for the value in the file, or else 1448.
+        maps: chosen trace by column title, in the form of `Target.text`; empty or "-" leaves the column out.
         units: chosen unit by column title.
     """
 
@@ -294,7 +294,7 @@ class ReadingOptions:
 
 
 def guess_target(heading: Heading, flow: str) -> Target | None:
-    """Trace suggested by a heading; None if the heading is unknown. Without an owner, it belongs to `flow`."""
+    """The trace that a heading suggests; None if the heading is unknown. `flow` is the default owner."""
     if heading.name in COUNTERS:
         return Target(SUBFLOW, _owner(heading.owner, flow, SUBFLOW), "throughput_bps")
     quantity = quantity_named(heading.name)
@@ -307,9 +307,9 @@ def guess_target(heading: Heading, flow: str) -> Target | None:
 
 
 def parse_target(text: str) -> Target:
-    """Trace from its text form ``cwnd_pkts:download/1``.
+    """Parse the text form of a trace, ``cwnd_pkts:download/1``.
 
-    The default owner is the flow "measured", or its first subflow for a trace of subflows.
+    The default owner is the flow "measured", or its first subflow if the trace belongs to subflows.
 
     Raises:
         InputError: if the name is not a trace of Subflow.
@@ -323,9 +323,10 @@ def parse_target(text: str) -> Target:
 
 
 def distinct_targets(columns: list[RawColumn]) -> list[RawColumn]:
-    """Columns with distinct targets: a repeated subflow target moves to the next free subflow number.
+    """Change the targets of columns so that each is unique.
 
-    A repeated target of a flow or link becomes None.
+    If the target of a subflow is repeated, it moves to the next free subflow number. If the target of a flow or link is
+    repeated, it becomes None.
     """
     taken: set[Target] = set()
     latest: dict[tuple[str, str, str], int] = {}  # highest subflow number tried so far

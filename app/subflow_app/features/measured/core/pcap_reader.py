@@ -1,4 +1,4 @@
-"""Packet captures: throughput, bytes in flight, RTT and retransmissions of each TCP connection, from the headers."""
+"""Reads throughput, bytes in flight, RTT and retransmissions of TCP connections from the headers in a capture."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1
-"""Default sampling interval in seconds, equal to that of simulated runs; `ReadingOptions.interval_s` replaces it."""
+"""Default sampling interval in seconds, as for simulated runs. `ReadingOptions.interval_s` overrides it."""
 
 MOST_CONNECTIONS = 64
-"""Maximum number of connections read from a capture; connections with the earliest packets are read."""
+"""Maximum number of connections read from a capture. The connections whose packets appear first are read."""
 
 MOST_RECORD_BYTES = 16 << 20
 """Maximum size of a record, bytes. Loopback packets reach 64 KiB, and pcapng adds blocks of comments."""
@@ -44,7 +44,7 @@ _GAIN = 1 / 8  # gain of the smoothed RTT (RFC 6298)
 
 
 class _Records:
-    """File that refuses reads above `MOST_RECORD_BYTES`, because a damaged capture may state any length."""
+    """Wraps a file and refuses reads above `MOST_RECORD_BYTES`, because a damaged capture may contain any length."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -65,7 +65,7 @@ def looks_like_pcap(start: bytes) -> bool:
 
 @dataclass(slots=True)
 class _Side:
-    """One direction of a connection: the data sent and the ACKs of the other end."""
+    """One direction of a connection: the data sent, and the ACKs from the other end."""
 
     isn: int | None = None
     next_seq: int = 0  # one past the last byte sent, relative to the first byte
@@ -128,8 +128,8 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             if segment is None:
                 foreign += 1
                 continue
-            # Network cards may reorder neighbouring packets: a packet with a time before the first packet counts in the
-            # first interval.
+            # Network cards may reorder neighbouring packets. A packet whose time precedes that of the first packet
+            # counts in the first interval.
             place = max(0, int((at_s - first_s) / interval_s))
             last = max(last, place)
             if segment[:2] not in sides and len(sides) >= 2 * MOST_CONNECTIONS:
@@ -265,7 +265,7 @@ def _relative(number: int, isn: int, near: int) -> int:
 
 
 def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, str], _Side]]:
-    """The direction of each connection with more payload, which becomes the subflow; both if they are equal."""
+    """For each connection, the direction with more payload, which becomes the subflow; both if they are equal."""
     return [
         (key, side)
         for key, side in sides.items()

@@ -1,4 +1,4 @@
-"""Reader of logs of repeated ``ss -tin`` output, with timestamps on separate lines or in front of other lines."""
+"""Reads logs of repeated ``ss -tin`` output, with timestamps on separate lines or at the beginning of other lines."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def _note(found: dict[str, float], name: str, value: str, factor: float = 1.0) -
 
 
 def _stamp(line: str) -> tuple[float | None, str]:
-    """The timestamp at the beginning of a line in seconds, None without one, and the rest of the line."""
+    """Split a line into a timestamp at its beginning, s, and the rest; None and the whole line without a timestamp."""
     for pattern in (_DATE, _DATE_2):
         date = pattern.match(line.strip())
         if date is not None:

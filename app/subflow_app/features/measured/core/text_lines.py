@@ -1,4 +1,4 @@
-"""Lines and times of measured text files of any size and content.
+"""Reads lines and times from text files of measurements, of any size and content.
 
 Times may be numbers in any unit, epochs or dates. Times that go back are repaired or refused. If samples have the same
 time, only the last one is kept.
@@ -21,7 +21,7 @@ from subflow_sim.gate import MOST_SECONDS, open_file
 
 
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines with their line ends; undecodable bytes are replaced.
+    """Yield the lines of a file with their line ends. Undecodable bytes are replaced.
 
     Raises:
         InputError: if a line exceeds `MOST_LINE_BYTES`.
@@ -39,8 +39,8 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 
 _CLOCK_TIME = re.compile(r"(\d{1,2}):(\d{2}):(\d{2}(?:[.,]\d+)?)\Z")
-# Longest plausible measurement, s: about 10 years. A number that is longer in ns, us or ms (tried in this order) is a
-# time since 1970 in this unit.
+# Longest plausible measurement, s: about 10 years. A number that exceeds it in ns, us or ms (tried in this order) must
+# be a time since 1970 in that unit.
 _EPOCH_S = 3e8
 
 
@@ -53,7 +53,7 @@ def guess_time_unit(first: float) -> str:
 
 
 def time_of(text: str) -> float | None:
-    """Seconds of a date (ISO 8601, since 1970) or of a time of day (``HH:MM:SS``); None for any other text."""
+    """Seconds since 1970 for a date (ISO 8601), or since midnight for a time (``HH:MM:SS``); None for other texts."""
     clock = _CLOCK_TIME.match(text.strip())
     if clock is not None:
         return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3].replace(",", "."))
@@ -80,7 +80,7 @@ class Steps:
         Args:
             time_s: float64 [n], s, finite.
             clock: treatment of times that go back.
-            where: line number of each time in the file; None: count from 1.
+            where: line number of each time in the file; None to count from 1.
 
         Raises:
             InputError: if a time exceeds `MOST_SECONDS`, or goes back while `clock` is "refuse".

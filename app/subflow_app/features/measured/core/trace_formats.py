@@ -1,7 +1,7 @@
-"""Formats of measured files.
+"""The file formats of measurements.
 
-A new format needs a module with a reader and a row in `TRACE_FORMATS`; command line, dialogs and drag and drop then
-accept its files.
+A new format needs a module with a reader, and a row in `TRACE_FORMATS`. The command line, dialogs and drag and drop
+then accept its files.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _GZIP_MARK = b"\x1f\x8b"
 
 @dataclass(frozen=True, slots=True)
 class TraceFormat:
-    """A format of measured files.
+    """A file format of measurements.
 
     Attributes:
         name: value of `--format`.
         suffixes: suffixes of file names, in lower case.
         looks_like: returns True if a file with these first bytes has this format.
         read: reads a file as a table. Raises `InputError` with the reason, and `OSError` if the file cannot be opened.
-        is_binary: whether the suffix determines the format if the content does not; text readers cannot read such
-            files.
+        is_binary: whether files of this format are binary. The suffix then suffices to identify the format, because
+            text readers cannot read such files.
     """
 
     name: str
@@ -62,7 +62,7 @@ def trace_format(name: str, path: Path) -> TraceFormat:
     """The format of a file.
 
     Args:
-        name: one of `format_names`; "auto": detect from the beginning of the file.
+        name: one of `format_names`; "auto" detects the format from the beginning of the file.
         path: path of the file.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Monitor intervals, decisions and steps of agents of a run as tables, for the store and in memory."""
+"""Tables of the monitor intervals, decisions and agent steps of a run, for the store and in memory."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ _MOST_ROWS = 1 << 18  # about 40 MB of decisions
 
 
 def interval_table(intervals: Intervals) -> EventTable:
-    """Monitor intervals as rows of their stream in the store."""
+    """Convert monitor intervals to rows of their event stream in the store."""
     columns = {field: getattr(intervals, field) for field in INTERVAL.fields}
     columns["is_app_limited"] = intervals.is_app_limited.astype(np.int32)
     return EventTable(columns, {"owner": intervals.owners})
 
 
 def decision_table(decisions: Decisions) -> EventTable:
-    """Decisions as rows of their stream in the store.
+    """Convert decisions to rows of their event stream in the store.
 
     Each rule is stored in full, as JSON, because a later version may change its wording or remove it.
     """
@@ -83,7 +83,7 @@ def decisions_of(table: EventTable) -> Decisions:
 
 
 def agent_table(steps: AgentSteps) -> EventTable:
-    """Steps of agents as rows of their stream in the store.
+    """Convert steps of agents to rows of their event stream in the store.
 
     Each agent is stored in full, as JSON, because a later version may change its features or its reward.
     """
@@ -132,7 +132,7 @@ def _rule_of(text: str) -> Rule:
 
 
 def stored_object(text: str, *needed: str) -> dict[str, Any]:
-    """The JSON object of a rule or an agent in a stream.
+    """Parse the stored JSON object of a rule or an agent.
 
     Raises:
         StoreCorrupt: if the text is not an object with all `needed` string fields.
@@ -146,7 +146,7 @@ def stored_object(text: str, *needed: str) -> dict[str, Any]:
 
 @contextmanager
 def _stored(what: str) -> Iterator[None]:
-    """Reports errors in parsing a stored text as damage of the database, because this program has written the text."""
+    """Turns errors in parsing a stored text into `StoreCorrupt`, because this program wrote the text correctly."""
     try:
         yield
     except (ValueError, TypeError, KeyError, RecursionError) as error:
@@ -158,7 +158,7 @@ def _stored(what: str) -> Iterator[None]:
 
 
 class EventLog:
-    """The latest rows of a stream, in memory; the simulation thread adds rows, and any thread may read them."""
+    """Keeps the latest rows of an event stream in memory. One thread adds rows, and any thread may read them."""
 
     def __init__(self, spec: StreamSpec, most_rows: int = _MOST_ROWS) -> None:
         """Start empty, with a maximum number of rows."""

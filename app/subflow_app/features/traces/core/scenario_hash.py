@@ -1,4 +1,4 @@
-"""Hashes that identify runs: of the relevant part of a scenario, and of all inputs that determine a result.
+"""Hashes that identify runs: one of the relevant parts of a scenario, and one of all inputs that determine a result.
 
 Runs of scenarios with the same `scenario_hash` differ only by their seed. Runs with the same `run_key` have the same
 results, so only one of them needs to be run.
@@ -61,7 +61,7 @@ def _canonical(value: object) -> Iterator[str]:
             yield from _canonical(entry)
         yield "}"
     elif isinstance(value, Mapping):
-        # In the order of the file, because the order of links and flows determines the order of simultaneous events.
+        # Keep the order of the file, because the order of links and flows determines that of simultaneous events.
         yield "{"
         for key, entry in value.items():
             yield f"{key!r}:"
@@ -96,7 +96,7 @@ def run_key(
         seed: seed in use.
         sample_interval_s: simulated time between two samples of the traces, s.
         records_decisions: whether decisions are stored.
-        version: version of the simulator; None: this version.
+        version: version of the simulator; None for this version.
     """
     parts = (scenario, seed, sample_interval_s, records_decisions, version or simulator_version())
     return hashlib.sha256("/".join(map(repr, parts)).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""The summary document of a run as tables of text, for terminal and window."""
+"""Formats the summary document of a run as tables of text, for the terminal and the window."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
     """Tables of a summary document: flows with their subflows, connections with several subflows, then links.
 
-    A dash replaces missing values. Impossible values, e.g. of a damaged or imported run, have a separate table.
+    A dash replaces missing values. Impossible values, e.g. of a damaged or imported run, appear in a separate table.
     """
     connections, impossible = connection_table(summary), impossible_table(summary)
     tables = [flow_table(summary), connections, link_table(summary), impossible]
@@ -84,7 +84,7 @@ def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
 
 
 def flow_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per flow, followed by a row per subflow if the flow has more than one.
+    """Table with one row per flow, followed by one row per subflow if the flow has more than one.
 
     A flow with a size shows its completion time and its goodput while active; a flow without a size shows its goodput
     after the warm-up. A run with flows of both kinds has the columns of both.
@@ -162,7 +162,7 @@ def _mean_window(subflow: Mapping[str, Any]) -> object:
 
 
 def connection_table(summary: Mapping[str, Any]) -> TextTable:
-    """The distribution of packets over the subflows of multipath flows, and its cost at the receiver.
+    """Table of the distribution of packets over the subflows of multipath flows, and of its cost at the receiver.
 
     Flows without these figures (in runs of older versions) are omitted.
     """
@@ -197,10 +197,10 @@ def impossible_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per relevant link direction; rare kinds of drops have columns only if they occur.
+    """Table with one row per relevant link direction. Rare kinds of drops have columns only if they occur.
 
-    Idle directions (access links, the reverse path of ACKs) are counted in the title, because twenty rows of zeros hide
-    the bottleneck. If all directions are idle, the table shows all.
+    Idle directions (access links, the reverse path of ACKs) are only counted in the title, because many rows of zeros
+    would hide the bottleneck. If all directions are idle, the table shows all of them.
     """
     all_links = summary.get("links", ())
     links = [link for link in all_links if not _is_idle(link)] or all_links

@@ -68,7 +68,7 @@ class Traces(Protocol):
 
     @property
     def warmup_s(self) -> float:
-        """Start of the measured interval of summary figures, s."""
+        """Start of the interval that the summary covers, s."""
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -76,7 +76,7 @@ class Traces(Protocol):
 
     @property
     def condition(self) -> str:
-        """Identifier that repetitions of an experiment share: runs that differ only in their seed and their name."""
+        """Identifier shared by the repetitions of an experiment, i.e. by runs that differ only in seed and name."""
 
     @property
     def controllers(self) -> Mapping[str, str]:
@@ -101,10 +101,10 @@ class Traces(Protocol):
         """
 
     def marks(self) -> Sequence[TraceMark]:
-        """All marks so far, in order of time."""
+        """All marks up to now, in order of time."""
 
     def events(self, stream: str) -> EventTable:
-        """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") so far.
+        """The decisions ("decision"), monitor intervals ("interval") or steps of agents ("agent") up to now.
 
         A run in memory keeps only the latest rows.
         """
@@ -137,7 +137,7 @@ def path_label(path: Sequence[str]) -> str:
 
 
 class ColumnLike(Protocol):
-    """A trace column in the description of the simulator."""
+    """A trace column as the simulator describes it."""
 
     @property
     def scope(self) -> str:
@@ -164,7 +164,7 @@ class SampledSimulation(Protocol):
         """All columns, fixed from the start."""
 
     def values(self, index: int) -> NDArray[np.float32]:
-        """Samples published so far of the column with this index in `columns`, SI."""
+        """Published samples, in SI units, of the column with this index in `columns`."""
 
 
 class _MadeBy(NamedTuple):
@@ -187,7 +187,7 @@ class _RunTraces:
         row: row of the list of runs; None while the run is in progress.
         fork: point at which the run branched off another run; None for a run that starts at 0.
         origin: traces of the original run, if available.
-        before: traces of the previous run, which stay visible; None unless the run follows a change of the scenario.
+        before: traces of the previous run, which remain visible; None unless the run follows a change of the scenario.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
@@ -204,7 +204,7 @@ class _RunTraces:
     def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
         """The traces of a scope, optionally of one column only.
 
-        The traces are grouped only once, because a run may have tens of thousands.
+        The traces are grouped only once, because a run may have tens of thousands of them.
         """
         return self._by_column.get((scope, name), ())
 
@@ -232,7 +232,7 @@ class _RunTraces:
 
     @property
     def condition(self) -> str:
-        """Identifier that runs share if they differ only in their seed and their name."""
+        """Identifier shared by runs that differ only in seed and name."""
         return self._made_by.condition
 
     @property
@@ -269,7 +269,7 @@ class LiveTraces(_RunTraces):
         return self._keys
 
     def read(self, key: SeriesKey) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
-        """Times and values published so far; see `Traces.read`."""
+        """The published times and values; see `Traces.read`."""
         try:
             index = self._index[key]
         except KeyError:
@@ -278,7 +278,7 @@ class LiveTraces(_RunTraces):
         return self._times(len(values)), values
 
     def _times(self, count: int) -> NDArray[np.float64]:
-        """Times of `count` samples, s; cached, because every picture reads the times for hundreds of traces."""
+        """Times of `count` samples, s; cached, because drawing a picture reads them for hundreds of traces."""
         times_s = self._times_s
         if len(times_s) < count:
             times_s = sample_times(self._interval_s, self._interval_s, 2 * count)
@@ -287,7 +287,7 @@ class LiveTraces(_RunTraces):
         return times_s[:count]
 
     def marks(self) -> Sequence[TraceMark]:
-        """Marks collected so far."""
+        """All marks up to now."""
         with self._marks_lock:
             return tuple(self._marks)
 
@@ -305,11 +305,11 @@ class LiveTraces(_RunTraces):
         self._made_by = self._made_by._replace(scenario=changed, condition=scenario_hash(changed))
 
     def close(self, row: RunRow) -> None:
-        """Stores the row of the run after its end; called by the run."""
+        """Set `row` after the end of the run; called by the run."""
         self.row = row
 
     def events(self, stream: str) -> EventTable:
-        """The latest rows; see `EventLog`."""
+        """The latest rows of a stream; see `EventLog`."""
         return self._events[stream].table()
 
     def add_events(self, stream: str, table: EventTable) -> None:
@@ -437,10 +437,10 @@ def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str 
 
 
 def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
-    """Time of a subflow's nearest loss, timeout or penalty within reach of a time, s.
+    """Time of a subflow's loss, timeout or penalty that is nearest to a given time, s.
 
     Returns:
-        Time of the mark; the given time without a mark within reach.
+        The time of the mark; the given time if no mark is within ``reach_s`` of it.
     """
     times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in TURNS]
     nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
@@ -448,7 +448,7 @@ def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) ->
 
 
 def listed(names: Sequence[str], *, many: str = "") -> str:
-    """Names in a line; more than a dozen are shortened to "a, b and 3 more" or, with `many`, to "15 agents"."""
+    """Join names in one line. More than a dozen become "a, b and 3 more" or, if `many` is given, "15 agents"."""
     if len(names) <= _MOST_NAMES:
         return ", ".join(names)
     return f"{len(names)} {many}" if many else f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
@@ -478,7 +478,7 @@ def check_kept(row: RunRow, extents: Mapping[str, EventExtent], owner: str, at_s
 
 
 def not_kept(run_id: int, owner: str, at_s: float) -> InputError:
-    """The error for a damaged file: no decision of the owner until ``at_s`` (s), although `check_kept` passes."""
+    """The error for a damaged file without the owner's decisions up to ``at_s`` (s), although `check_kept` passes."""
     return InputError(f"run {run_id} keeps no decision of {owner} up to {at_s:g} s, although its list has one")
 
 
@@ -506,7 +506,7 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
 
 
 def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
-    """Properties from the scenario; if it is not readable, `unreadable` identifies repetitions."""
+    """Derive properties of a run from its scenario. If it cannot be read, `unreadable` becomes the condition."""
     # The flow of a subflow also needs a label, for sums over its subflows, even if it has no traces.
     flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
     owners = dict.fromkeys((*(key.owner for key in keys), *flows))
