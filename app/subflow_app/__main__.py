@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _carried_out() -> int:
-    """Run `carry_out`; print one sentence if the memory does not even suffice to load the libraries."""
+    """Run `carry_out`; if memory runs out before the libraries are loaded, print one sentence."""
     try:
         return carry_out()
     except Exception as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 DISTRIBUTION = "subflow-workbench"
-"""The ``name`` in ``pyproject.toml``. On PyPI `subflow` is another project, so no code may query that name."""
+"""The ``name`` in ``pyproject.toml``. On PyPI, `subflow` is a different project, so no code may query that name."""
 
 _UNKNOWN = "0+unknown"
 
@@ -13,8 +13,8 @@ _UNKNOWN = "0+unknown"
 def application_version() -> str:
     """The program's version, e.g. ``"0.1.0"``.
 
-    An installed program reads the version from the metadata that the build made from ``pyproject.toml``; a source tree
-    on the import path reads ``pyproject.toml``. A second constant in the code could go out of date.
+    An installed program reads the version from the metadata that the build created from ``pyproject.toml``; a source
+    tree on the import path reads ``pyproject.toml``. A second constant in the code could get out of date.
     """
     from importlib import metadata  # late, because the window imports this module at startup
 

@@ -27,13 +27,14 @@ class Outcome:
     """The result of evaluating a claim.
 
     Attributes:
-        holds: whether the claim holds; None if it could not be evaluated, for the cause in `reason`.
+        holds: whether the claim holds; None if it could not be evaluated.
         is_band: whether the claim only places numbers in bands.
         left: the number before the first comparison as text; empty if the claim is not a comparison.
-        right: the other side of the comparison with numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
-        told: the whole claim with values in place of function calls. A call that is true or false stays, with the
+        right: the text after the first comparison operator, with values in place of function calls: "3.51 .. 4.75",
+            "0.91 Mbit/s > 0.85 Mbit/s".
+        told: the whole claim with values in place of function calls. A call that is true or false is kept, with the
             values of its arguments.
-        reason: cause of an unknown result.
+        reason: why the claim could not be evaluated; otherwise empty.
     """
 
     holds: bool | None
@@ -79,7 +80,7 @@ class Claim(Expression):
 
         The margin of a comparison is the logarithm of the ratio of its sides: -0.69 means half of the required value. A
         band uses the ratio to its nearer end, `and` the smallest margin, `or` the largest. A call that is true or
-        false, a comparison of texts, or a comparison with a number that is not positive has the margin plus or minus
+        false, a comparison of strings, or a comparison with a number that is not positive has the margin plus or minus
         `LARGEST_MARGIN`.
 
         Args:
@@ -97,7 +98,7 @@ class Claim(Expression):
                 missing = next((each for each in margins if isinstance(each, Missing)), None)
                 known = [each for each in margins if not isinstance(each, Missing)]
                 if missing is not None:
-                    # Only a known operand of `or` that holds decides the result.
+                    # If an operand is unknown, the result is known only for an `or` with another operand that holds.
                     return max(known) if isinstance(op, ast.Or) and any(each >= 0 for each in known) else missing
                 return min(known) if isinstance(op, ast.And) else max(known)
             case ast.Compare(left=left, ops=ops, comparators=others):
@@ -141,7 +142,7 @@ def _compared_margin(op: ast.cmpop, left: Evaluated, right: Evaluated) -> float 
 def _log_ratio(above: float, below: float) -> float:
     """Natural logarithm of above / below, between -`LARGEST_MARGIN` and `LARGEST_MARGIN`.
 
-    The result is 0 for equal numbers, and otherwise one of the two limits unless both numbers are positive.
+    The result is 0 for equal numbers. Otherwise, if a number is not positive, the result is one of the two limits.
     """
     if above == below:
         return 0.0

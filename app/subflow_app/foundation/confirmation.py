@@ -17,7 +17,7 @@ class Confirmation(StrEnum):
 
 
 def confirmation(*, is_contradicted: bool, is_doubtful: bool) -> Confirmation:
-    """The outcome: a contradiction outweighs a doubt, and a result is confirmed only without either."""
+    """The outcome: a contradiction outweighs a doubt, and a result with neither is confirmed."""
     if is_contradicted:
         return Confirmation.CONTRADICTED
     return Confirmation.NOT_CONFIRMED if is_doubtful else Confirmation.CONFIRMED

@@ -1,7 +1,7 @@
-"""Crash reports on bugs of Subflow and on crashes of its processes, as text files in a folder next to the log.
+"""Crash reports: text files about bugs in Subflow and crashes of its processes, in a folder next to the log.
 
-A report contains versions, system, traceback, and the last messages of the log. It contains no scenario, no user
-name and no path of a home folder. Subflow never sends anything: the user reads a report and sends it.
+A report contains the versions, the system, the traceback, and the last messages of the log. It contains no scenario, no
+user name and no path of a home folder. Subflow never sends anything: the user reads a report and sends it.
 
 Unexpected exceptions are reported when they occur. When the whole process dies of a fault, such as an invalid memory
 access or an abort in a library, Python can only let `faulthandler` write the stacks of its threads to an open file.
@@ -46,7 +46,7 @@ _PROMISE = (
     "This file stays on this computer: Subflow sends nothing. To report the bug, read it, change it if needed,\n"
     "and send it by hand. It holds no scenario; your name and home folder are replaced."
 )
-# Without this set, a bug in a timer would write sixty reports per second and displace those of other bugs.
+# Without this set, a bug in a timer would write sixty reports per second and crowd out the reports of other bugs.
 _told: set[tuple[str, str]] = set()
 _guard = threading.Lock()
 
@@ -56,7 +56,7 @@ class CrashReport:
     """A crash report on disk.
 
     Attributes:
-        file: its path.
+        file: path of the report.
         happened_at_s: time of the crash, seconds since 1970.
         title: the error in one line.
     """
@@ -75,7 +75,7 @@ class CrashReport:
 
 
 class CrashReportHandler(logging.Handler):
-    """Reports bugs that the program survives and only logs, such as a failed run or an exception in a thread."""
+    """Writes crash reports for bugs that are only logged, such as an exception in a thread or in a failed run."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -122,7 +122,7 @@ def report_text(
         where: the part of the program.
         trace: the traceback.
         messages: log messages, oldest first.
-        versions: result of `versions_text` in the crashed process; default: that of this process.
+        versions: result of `versions_text` in the crashed process; default: the versions in this process.
         happened_at_s: seconds since 1970; default: now.
     """
     happened = _moment(happened_at_s).astimezone().strftime("%Y-%m-%d %H:%M:%S %z")
@@ -145,7 +145,7 @@ def write_report(
     versions: str | None = None,
     happened_at_s: float | None = None,
 ) -> CrashReport | None:
-    """Write a report with the arguments of `report_text` and remove the oldest reports beyond `REPORTS_KEPT`.
+    """Write a report, with the same arguments as `report_text`, and keep only the latest `REPORTS_KEPT` reports.
 
     Returns:
         The report; None if no file can be written (logged).
@@ -240,7 +240,7 @@ def without_private(text: str) -> str:
 
 
 def with_scenario(text: str, scenario: str) -> str:
-    """The text of a report with a scenario at its end, which the user chose to add; private data in it is replaced."""
+    """The text of a report, followed by a scenario that the user chose to add, with its private data replaced."""
     return f"{text.rstrip()}\n\nScenario, added by hand:\n{without_private(scenario)}"
 
 
@@ -284,9 +284,10 @@ _file: IO[str] | None = None
 
 
 def watch_process(where: str) -> None:
-    """Let `faulthandler` write the stacks of this process to a file if it crashes; remove files of killed processes.
+    """Let `faulthandler` write the stacks of this process to a file if it crashes.
 
-    Does nothing if no file can be written (logged), or if `faulthandler` is already enabled.
+    Also removes the files that killed processes left behind. Does nothing if no file can be written (logged), or if
+    `faulthandler` is already enabled.
 
     Args:
         where: activity of the process, e.g. ``"subflow train"``.
@@ -311,7 +312,7 @@ def watch_process(where: str) -> None:
 
 
 def end_watch() -> None:
-    """Disable `faulthandler` and remove the crash file, because the process ends normally or has reported its error."""
+    """Disable `faulthandler` and remove the crash file; for a process that ends normally or has reported its error."""
     global _file
     if _file is None:
         return
@@ -324,7 +325,7 @@ def end_watch() -> None:
 
 @contextmanager
 def watched(where: str) -> Iterator[None]:
-    """Call `watch_process` now, and `end_watch` at exit from the context."""
+    """Context that calls `watch_process` on entry and `end_watch` on exit."""
     watch_process(where)
     try:
         yield
@@ -350,7 +351,10 @@ def forget_process(pid: int) -> None:
 
 
 def collect_crashes() -> tuple[CrashReport, ...]:
-    """Turn the crash files of dead processes into reports; only the first caller receives each report."""
+    """Turn the crash files of dead processes into reports, and return the new reports.
+
+    If several processes call this at the same time, only one of them receives each report.
+    """
     made = []
     try:
         files = sorted(crash_directory().glob(f"{_WATCH_PREFIX}*{_WATCH_SUFFIX}"))
@@ -381,7 +385,7 @@ def _report_on(file: Path) -> CrashReport | None:
 
 
 def _messages_until(time_s: float) -> list[str]:
-    """The last lines in the log file up to a time; other processes may have written later lines."""
+    """The last lines written to the log file up to a time; later lines come from other processes."""
     try:
         with log_path().open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LOG_TAIL_BYTES))
@@ -394,7 +398,7 @@ def _messages_until(time_s: float) -> list[str]:
 
 
 def _lock(file: IO[str]) -> None:
-    """Lock a file to mark its process as alive: the system releases the lock when the process ends in any way.
+    """Lock a file to mark its process as alive. The system releases the lock however the process ends.
 
     Does nothing on Windows.
     """
@@ -405,7 +409,10 @@ def _lock(file: IO[str]) -> None:
 
 
 def _is_in_use(file: Path) -> bool:
-    """True if the process of a file is alive. Always False on Windows, which refuses to rename an open file anyway."""
+    """True if the process that locked a file is alive.
+
+    Always False on Windows, which refuses to rename an open file anyway.
+    """
     if sys.platform != "win32":
         import fcntl
 

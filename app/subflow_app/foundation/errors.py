@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class AppError(Exception):
-    """Base class of errors in services of the application; the text names the object, the value and a remedy."""
+    """Base class of the errors of the application's services; the text names the object, the value and a remedy."""
 
 
 class InputError(AppError):
@@ -12,7 +12,7 @@ class InputError(AppError):
 
 
 class ReplacedError(AppError):
-    """A part of a flow would be replaced without the user's consent; the text names flow and part."""
+    """A part of a flow would be replaced without the user's consent; the text names the flow and the part."""
 
 
 class ExportError(AppError):
@@ -32,7 +32,7 @@ class SettingsError(AppError):
 
 
 class KernelError(AppError):
-    """A scenario cannot run on the kernel's network stack: the machine lacks or forbids something, or the run fails."""
+    """A scenario cannot run on the kernel's network stack: a requirement or permission is missing, or the run fails."""
 
 
 class RecipeError(InputError):
@@ -52,7 +52,7 @@ class LabError(InputError):
 
 
 class LibraryError(InputError):
-    """The library of results is not usable, or could not be made; the text names a remedy."""
+    """The library of results is not usable, or could not be built; the text names a remedy."""
 
 
 class SweepError(InputError):
@@ -74,8 +74,8 @@ class TooLargeSweepError(SweepError):
 
 
 class ClusterError(AppError):
-    """The cluster or the processes that carry out tasks cannot be used or are lost; returned results are kept."""
+    """The cluster or the worker processes cannot be used, or were lost. Results already returned are kept."""
 
 
 class TrainingError(AppError):
-    """A training cannot be started, attached to or sent a command, because of its folder or its process."""
+    """A training cannot be started, attached to or controlled, because of a problem with its folder or process."""

@@ -1,4 +1,4 @@
-"""Expected errors, which are shown as one sentence; all other errors are bugs of Subflow."""
+"""Expected errors, which are shown as one sentence; all other errors are bugs in Subflow."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _WORLD = frozenset(
     for name in ("ENOSPC", "EDQUOT", "EROFS", "EACCES", "EPERM", "EIO", "EMFILE", "ENFILE", "ENAMETOOLONG", "EFBIG")
     if hasattr(errno, name)
 )
-# Messages of library loaders and threads in place of a MemoryError.
+# Messages of the other errors that library loaders and threads raise when memory runs out.
 _SHORT_OF_MEMORY = re.compile(r"failed to map segment|[Cc]annot allocate memory|can't start new thread")
 _PART = re.compile(r"^\.(.+)\.[0-9a-f]{8}\.part$")
 
 
 def is_expected(error: BaseException) -> bool:
-    """True if an error comes from the input, the machine or a file, and not from a bug."""
+    """True if an error was caused by the input, the machine or a file rather than by a bug."""
     if is_short_of_memory(error) or is_of_the_system(error):
         return True
     # Imported late, because `subflow --help` needs none of these packages.
@@ -34,7 +34,7 @@ def is_expected(error: BaseException) -> bool:
 def message_of(error: BaseException) -> str:
     """The message of an expected error, for users.
 
-    A lack of memory and a removed working folder get a remedy; other errors of the system get the name of the file.
+    For a lack of memory or a removed working folder, it includes a remedy; for other system errors, the file.
     """
     if is_short_of_memory(error):
         return "not enough memory: close other programs, or ask for less"
@@ -45,14 +45,14 @@ def message_of(error: BaseException) -> str:
         if not isinstance(found, str | bytes):
             return f"the system refuses: {error.strerror}"
         file = Path(os.fsdecode(found))
-        # A file that is written under a temporary name until it is complete is shown under its final name.
+        # An incomplete file has a temporary name; show its final name.
         shown = file.with_name(_PART.sub(r"\1", file.name)) if file.name else file
         return f"{shown}: {error.strerror}"
     return str(error)
 
 
 def is_short_of_memory(error: BaseException) -> bool:
-    """True if an error means insufficient memory, including errors of library loaders and at the start of threads."""
+    """True if an error means that memory ran out, also while loading a library or starting a thread."""
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     return isinstance(error, MemoryError) or (
@@ -61,7 +61,7 @@ def is_short_of_memory(error: BaseException) -> bool:
 
 
 def is_of_the_system(error: BaseException) -> bool:
-    """True if the system refused an operation, as with a full disk or a folder without write permission."""
+    """True if the system refused an operation, e.g. because the disk is full or a folder is not writable."""
     return isinstance(error, OSError) and (
         error.errno in _WORLD or (isinstance(error, FileNotFoundError) and _is_working_folder_gone())
     )

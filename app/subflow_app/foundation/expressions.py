@@ -4,13 +4,13 @@
 
 An expression contains numbers with or without a unit (`3.2 Mbit/s`, `20 ms`, `15 %`, `67 pkt`), quoted strings, `true`,
 `false`, `+ - * /`, parentheses, chained comparisons (`a > b > c`), bands (`x in low .. high`), `and`, `or`, `not`, and
-functions. The caller supplies the functions in addition to `BUILT_IN`. A function may return several numbers, a vector:
-then arithmetic works element by element, and a comparison holds if it does for all elements. Formulas may also refer to
+functions. Callers supply functions in addition to `BUILT_IN`. A function may return a vector of numbers: arithmetic
+then works element by element, and a comparison holds only if it holds for every element. Formulas may also refer to
 numbers by name, raise to a power (`**`), and choose between two values (`a if b else c`).
 
-Python's parser resolves the precedence of operators, but it never receives the text of the user: after a check of the
-order of operators and brackets, one letter replaces each value and name. Hence no text can execute code, and errors
-name the column.
+Python's parser resolves the precedence of operators, but it never receives the user's text. First the order of
+operators and brackets is checked, and each value or name is replaced by one letter. So no input can execute code, and
+errors name the column.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Missing:
     """An unknown value.
 
     Attributes:
-        reason: cause, as a text for users.
+        reason: why the value is unknown, in words for users.
     """
 
     reason: str
@@ -55,12 +55,11 @@ class Function:
     """The signature of a function that an expression may call.
 
     Attributes:
-        arguments: kinds of its arguments in order; "any" accepts every kind. A built-in function with any number of
-            arguments has one kind for all.
+        arguments: kinds of its arguments in order; "any" accepts every kind.
         optional: number of arguments that may be omitted at the end.
         gives: kind of its result.
         unit: unit in which its numbers are shown; empty: none.
-        takes_any_number: whether it accepts any number of arguments, of the kind of the last one.
+        takes_any_number: whether the last argument may be followed by any number of arguments of the same kind.
     """
 
     arguments: tuple[ArgumentKind, ...]
@@ -171,7 +170,7 @@ class _Token(NamedTuple):
 
 
 class _Level(NamedTuple):
-    """An open bracket: its closing symbol, the place for messages, and the allowed continuation."""
+    """An open bracket: its closing symbol, its description in error messages, and the symbols allowed next."""
 
     closing: str
     where: str
@@ -199,7 +198,7 @@ class Expression:
 
     Attributes:
         text: the expression as written.
-        unit: unit in which the number is shown; empty: unknown.
+        unit: unit in which the number is shown; empty if unknown.
     """
 
     is_formula: ClassVar[bool] = False
@@ -210,7 +209,7 @@ class Expression:
 
         Args:
             text: the expression as written.
-            functions: functions that it may call besides `BUILT_IN`.
+            functions: functions that it may call in addition to `BUILT_IN`.
             file: file that contains it, for messages.
             key: key in the file, for messages.
 
@@ -233,7 +232,7 @@ class Expression:
         self.unit = told.unit
 
     def calls(self, root: ast.AST | None = None) -> Iterator[Call]:
-        """Calls of the functions that the caller supplied, in order, within the part `root` or the whole expression."""
+        """Calls of the supplied functions, in order, within `root` (default: the whole expression)."""
         root = root or self.root
         if isinstance(root, ast.Call) and (name := self.at(root).text) in self._own:
             tokens = [self.at(each) for each in root.args]
@@ -244,7 +243,7 @@ class Expression:
             yield from self.calls(part)
 
     def named(self) -> dict[str, int]:
-        """The numbers that a formula names, each with the column, from 1, of its first use."""
+        """The names of numbers in a formula, each with the column of its first use, from 1."""
         tokens = [self.at(part) for part in ast.walk(self.root) if isinstance(part, ast.Name)]
         names = sorted((token.column, token.text) for token in tokens if token.kind == "name")
         return {name: column for column, name in reversed(names)}
@@ -288,7 +287,7 @@ class Expression:
         yield _Token("end", "", len(self.text) + 1)
 
     def _translated(self) -> str:
-        """The expression with one letter for each value, and "is" for the two dots of a band."""
+        """The expression with one letter for each value, and "is" in place of the ".." of a band."""
         translated, levels, operators = "", [_WHOLE], 0
         before = _Token("symbol", "(", 0)
         for token, after in pairwise((*self._tokens(), before)):
@@ -388,7 +387,8 @@ class Expression:
                 parts = self._operands(column, [left, *others], resolver, "any", "")
                 return self._compared(parts, [COMPARISONS[type(op)] for op in ops])
             case ast.BoolOp(op=op, values=nodes):
-                settles = isinstance(op, ast.Or)  # this value of an operand decides, even if others are unknown
+                # One operand with this value settles the result, even if others are unknown.
+                settles = isinstance(op, ast.Or)
                 symbol = "or" if settles else "and"
                 parts = self._operands(column, nodes, resolver, "truth", f'"{symbol}" joins comparisons')
                 is_settled = any(each.value is settles for each in parts)
@@ -407,9 +407,9 @@ class Expression:
 
         Args:
             node: the part with this value.
-            told: the evaluated operands.
-            value: its value.
-            unit: its unit.
+            told: the evaluated operands of the part.
+            value: the value, in SI units if it is a number.
+            unit: unit in which numbers are shown.
         """
         if isinstance(value, Missing):
             return "?"
@@ -421,7 +421,7 @@ class Expression:
     def _operands(
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
     ) -> list[Evaluated]:
-        """Operands of one kind; an error in the first is reported at `column`, because brackets may precede it."""
+        """Operands of one kind; an error in the first operand is reported at `column`, as brackets may precede it."""
         told = [self.tell(each, resolver) for each in nodes]
         if column is not None:
             told[0] = told[0]._replace(column=column)
@@ -486,7 +486,7 @@ class Expression:
             raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
 
     def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
-        """Refuse to combine a rate with a time, or with a number without a unit, which would count as bit/s."""
+        """Raise ClaimError if, e.g., a rate is combined with a time, or with a bare number, which would mean bit/s."""
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
             first, second = list(units.values())[:2]
@@ -500,7 +500,7 @@ class Expression:
 
 
 def numbers_text(value: Numbers, unit: str = "") -> str:
-    """Numbers with four significant digits in a unit of scenario files: "3.051 Mbit/s", "1.2, 3.4 ms"."""
+    """Numbers as text, with four significant digits and a unit of scenario files: "3.051 Mbit/s", "1.2, 3.4 ms"."""
     scaled = [number / UNIT_WORTH.get(unit, 1.0) for number in _numbers(value)]
     text = ", ".join(f"{number:.0f}" if 1e4 <= abs(number) < 1e15 else f"{number:.4g}" for number in scaled)
     return f"{text} {unit}" if unit else text
@@ -533,7 +533,7 @@ def _numbers(value: Value) -> tuple[Any, ...]:
 def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
     """Pairs of the elements of two vectors; a single number is paired with each element of the other vector.
 
-    The result is `Missing` for vectors of different lengths and for empty ones.
+    The result is `Missing` for vectors of different lengths and for empty vectors.
     """
     first, second = _numbers(left), _numbers(right)
     if not isinstance(left, tuple):

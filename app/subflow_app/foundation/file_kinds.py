@@ -5,15 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 DATABASE_SUFFIXES = (".subflow", ".db")
-"""Suffixes of databases of runs. New databases get the first suffix; a double click opens Subflow only for this suffix.
+"""Suffixes of databases of runs. New databases get the first suffix, the only one that a double click opens in Subflow.
 """
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
-"""Suffix of new scenario files. Any ``.toml`` can be a scenario, but a double click opens Subflow only for this suffix.
+"""Suffix of new scenario files. A scenario may be any ``.toml`` file, but a double click opens only this suffix in
+Subflow.
 """
 PAGE_SUFFIX = ".html"
 """Suffix of web pages of runs."""
-# The suffix decides even if the file is missing, so that a typing error in its name is not reported as an unknown
-# command.
+# An argument with such a suffix counts as a file even if the file is missing, so that a mistyped file name is not
+# reported as an unknown command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
 """Suffixes of files that ``subflow FILE`` opens in the window."""
 

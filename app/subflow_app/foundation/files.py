@@ -1,4 +1,4 @@
-"""Files for users: each is written in one step, and an error of the system is reported with a remedy."""
+"""Writing of files for users, each in one step; system errors are reported with a remedy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.whole_file import write_whole
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turn errors of the system into `ExportError`, which names the file and a remedy."""
+    """Context that turns a system error into an `ExportError`, which names the file and a remedy."""
     try:
         yield
     except OSError as error:
@@ -35,7 +35,7 @@ def made_folder(path: str | Path) -> Path:
 
 
 def page_place(out: Path | None, name: str) -> Path:
-    """The path of a web page: the given file, or else NAME.html in the given or the working folder.
+    """The path of a web page: the given file, or else NAME.html in the given folder or the working folder.
 
     Missing folders are created.
 
@@ -49,7 +49,7 @@ def page_place(out: Path | None, name: str) -> Path:
 
 
 def write_file(path: str | Path, content: bytes | str) -> Path:
-    """Write a file in one step: an existing file stays until the new one is complete.
+    """Write a file in one step: an existing file is replaced only once the new one is complete.
 
     Raises:
         ExportError: if the file cannot be written.

@@ -24,7 +24,7 @@ _OF_A_TERMINAL = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if
 
 
 def stopping_signals() -> tuple[signal.Signals, ...]:
-    """The signals that stop work and keep its results: Ctrl-C, SIGTERM, and a closed terminal except under `nohup`."""
+    """The signals that stop work but keep its results: SIGINT, SIGTERM, and except under `nohup` also SIGHUP."""
     found = [signal.SIGINT, signal.SIGTERM]
     if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         found.append(signal.SIGHUP)
@@ -34,8 +34,8 @@ def stopping_signals() -> tuple[signal.Signals, ...]:
 def end_interrupted() -> NoReturn:
     """Run the exit handlers, then end this program with `INTERRUPTED`.
 
-    The interpreter's normal exit would stop simulating threads in the middle of the core, which ends the program by a
-    signal.
+    The interpreter's normal exit would stop threads inside the simulation core, and a signal would then kill the
+    program.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # An exit handler may wait for a lock that the interrupted code holds, so a timer ends the program in any case.
@@ -54,7 +54,8 @@ def notice_interrupts() -> None:
     """Make sure that no Ctrl-C is lost, and that the exit code always shows an interruption."""
     signal.signal(signal.SIGINT, _interrupt)
     sys.unraisablehook = _not_lost
-    # Block Ctrl-C when the interpreter only frees its memory: the handler that is registered first is called last.
+    # Block Ctrl-C once the interpreter only has its memory left to free. This exit handler is registered first, and
+    # therefore called last.
     if hasattr(signal, "pthread_sigmask"):
         atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, (signal.SIGINT,))
 
@@ -84,7 +85,7 @@ def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
 
 
 def end_on_interrupt() -> None:
-    """Let Ctrl-C end the program immediately, because only the exit of the interpreter remains."""
+    """Let Ctrl-C end the program immediately; for use when only the interpreter's exit remains."""
 
     def on_interrupt(_number: int, _frame: FrameType | None) -> None:
         os._exit(INTERRUPTED)
@@ -94,7 +95,7 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Block the signals of a terminal in this context; a process that is started in it inherits the block."""
+    """Context in which the signals of a terminal are blocked; processes started in it inherit the block."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -106,7 +107,7 @@ def interrupts_held_back() -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """Ignore the signals of a terminal, for a process that its parent ends."""
+    """Ignore the signals of a terminal; for a process that its parent will end."""
     for number in _OF_A_TERMINAL:
         signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):

@@ -20,7 +20,7 @@ _APPLICATION = "subflow"
 
 
 def default_database() -> Path:
-    """The database of runs unless ``--db`` names another."""
+    """The database of runs that is used unless ``--db`` names a different one."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "subflow.db"
 
 
@@ -40,17 +40,17 @@ def window_state_path() -> Path:
 
 
 def guide_cache() -> Path:
-    """The folder of user guides built on this machine, one per version; built again if deleted."""
+    """The folder of user guides built on this machine, one per version; rebuilt if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "guide"
 
 
 def library_cache() -> Path:
-    """The folder of libraries of results converted to the schema of this version; made again if deleted."""
+    """The folder of libraries of results converted to the schema of this version; rebuilt if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "library"
 
 
 def font_cache() -> Path:
-    """The folder of matplotlib's cache of the fonts on this machine; made again if deleted."""
+    """The folder of matplotlib's cache of the fonts on this machine; rebuilt if deleted."""
     return platformdirs.user_cache_path(_APPLICATION, appauthor=False) / "matplotlib"
 
 
@@ -70,7 +70,7 @@ def crash_directory() -> Path:
 
 
 def trainings_directory() -> Path:
-    """The folder that contains a folder for each training by default."""
+    """The default folder for trainings, each of which gets a subfolder."""
     return platformdirs.user_data_path(_APPLICATION, appauthor=False) / "trainings"
 
 
@@ -83,7 +83,7 @@ def new_training_directory(name: str) -> Path:
     """Create a new directory for a training.
 
     Raises:
-        TrainingError: if no directory can be made.
+        TrainingError: if no directory can be created.
     """
     stem = f"{file_stem(name)}-{datetime.now().strftime('%Y%m%d-%H%M%S')}"
     for name_of_one in numbered(stem, 999):
@@ -99,10 +99,10 @@ def new_training_directory(name: str) -> Path:
 
 
 def rescue_directories(name: str) -> Iterator[Path]:
-    """New directories for a run that the store could not keep, the best place first.
+    """New directories for a run that could not be stored, the best place first.
 
-    The data directory comes first, but its disk may be full or read-only; then the working directory and the temporary
-    directory follow. Each directory is made on demand. Writing a file there may still fail.
+    The data directory comes first. Because its disk may be full or read-only, the working directory and the temporary
+    directory follow. Each directory is created when it is yielded, and writing a file there may still fail.
     """
     stamp = datetime.now().strftime("%Y%m%d-%H%M%S")
     stem = f"{file_stem(name)}-{stamp}"
@@ -159,6 +159,6 @@ def bundle_folder() -> Path | None:
 
 
 def own_command(*words: str) -> list[str]:
-    """The command line that starts Subflow, frozen or not, with these arguments; without any, it opens the window."""
+    """The command line that starts Subflow, frozen or not, with these arguments; without any, the window opens."""
     program = [sys.executable] if is_frozen() else [sys.executable, "-m", "subflow_app"]
     return [*program, *words]

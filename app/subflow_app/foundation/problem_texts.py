@@ -1,7 +1,7 @@
-"""Translation of error messages from simulator, store and services to the language of the window.
+"""Translation of error messages of simulator, store and services into the language of the window.
 
 These packages compose their messages in English from phrases and values, for their callers, the command line and the
-log. The window parses the messages with the forms below. A message without a form, which users rarely see, stays
+log. The window parses the messages with the forms below. A message without a form, which users rarely see, remains
 English.
 """
 
@@ -106,7 +106,7 @@ ERRORS = (
     translatable("no curve is visible, so no data can be exported: switch one on in the legend"),
     translatable("run {run} has no such traces to export"),
     translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
-    # Policies that decided in stored runs.
+    # Policies that controlled flows of stored runs.
     translatable(
         '{run}: the policy "{policy}" of the flow {flow} has changed since the run: it was {was}, and {file} holds '
         "{now}"
@@ -212,7 +212,7 @@ FORMS = (
         "{spare} stay unused"
     ),
     translatable("{days} days"),
-    # Sweeps of one key by two axes.
+    # Sweeps in which two axes set the same key.
     translatable("the key is swept twice"),
     translatable("{key} is swept too, and each of its values replaces {other}"),
     translatable("each key once"),

@@ -59,7 +59,7 @@ def find_scenario(name_or_path: str) -> Path:
 
 
 def is_to_read(path: Path) -> bool:
-    """True if the path exists and is not a folder; readers refuse special files such as pipes with a message."""
+    """True if the path exists and is not a folder. Special files such as pipes also count; readers refuse them."""
     return is_there(path) and not is_folder(path)
 
 
@@ -106,7 +106,7 @@ def shipped_sweep(name: str) -> Path | None:
 
 @cache
 def assets_folder() -> Path:
-    """The assets folder: in the frozen program, inside the installed package, or at the top of the source tree."""
+    """The assets folder of the frozen program, the installed package or the source tree, whichever exists first."""
     here = Path(__file__).resolve()
     bundle = bundle_folder()
     candidates = [bundle / "assets"] if bundle else []
@@ -123,7 +123,7 @@ _log = logging.getLogger(__name__)
 def use_language(code: str) -> None:
     """Translate texts from now on with the shipped catalogue of a language.
 
-    An unreadable catalogue is logged and texts stay English, so that the window still opens.
+    If the catalogue cannot be read, this is logged and texts remain English, so that the window still opens.
 
     Raises:
         ValueError: if the language is unknown.

@@ -43,7 +43,7 @@ class SessionLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Store a message and call the listeners; messages of libraries below WARNING are dropped."""
-        # Below warnings, libraries log every step.
+        # At levels below WARNING, libraries log every step.
         if record.levelno < logging.WARNING and not record.name.startswith("subflow"):
             return
         try:
@@ -58,7 +58,7 @@ class SessionLog(logging.Handler):
             listener()
 
     def subscribe(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call `listener` after each message, in the logging thread; the result is a function that unsubscribes it."""
+        """Call `listener` after each message, in the logging thread; returns a function that unsubscribes it."""
         self._listeners.append(listener)
         return lambda: self._listeners.remove(listener) if listener in self._listeners else None
 

@@ -1,6 +1,6 @@
 """The user's settings: a small JSON file. A damaged file never prevents the program from starting.
 
-The checks are written by hand, because a model library would take longer to import than the rest of this module.
+The checks are written by hand, because a validation library would take longer to import than the rest of this module.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _log = logging.getLogger(__name__)
 LANGUAGE_CHOICES = (SYSTEM, *LANGUAGES)
 THEMES = ("system", "light", "dark", "contrast")
 RECENT_FILES_KEPT = 10
-# A hundred times the size of a heavily used file.
+# A hundred times the size of a settings file after heavy use.
 MOST_BYTES = 1_000_000
 # Sampling finer than a microsecond would exceed the simulator's resolution; coarser than a minute shows nothing useful.
 SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
 # Smaller text is unreadable; with larger text, panels no longer fit the screen.
 SCALE_RANGE_PERCENT = (50, 300)
-# Less cannot hold a state of a busy network; more exceeds the memory of current computers.
+# A smaller budget cannot hold one state of a busy network; a larger one exceeds the memory of current computers.
 REPLAY_BUDGET_RANGE_MB = (1, 65_536)
 # With more runs, the results would fill any disk.
 SWEEP_RUNS_RANGE = (1, 10_000_000)
@@ -58,7 +58,7 @@ class Settings:
         confirm_closing_run: whether the window asks for confirmation before closing during a run.
         confirm_purge: whether the permanent removal of deleted runs needs confirmation.
         is_welcomed: whether the welcome of the first start was shown.
-        saved_searches: queries of the history by the user's names for them.
+        saved_searches: queries of the history, by the names that the user gave them.
         unknown: entries of a newer version, preserved when the settings are saved.
     """
 
@@ -108,7 +108,7 @@ class Settings:
         return replace(self, record_decisions=is_recorded)
 
     def with_database(self, path: Path | None) -> Settings:
-        """The settings with this database as the one to open next time; None is the default database."""
+        """The settings with this database as the one to open at the next start; None means the default database."""
         is_default = path is None or path == default_database().absolute()
         return replace(self, database="" if is_default else str(path))
 
@@ -121,11 +121,11 @@ class Settings:
         return replace(self, saved_searches={n: query for n, query in self.saved_searches.items() if n != name})
 
     def with_export_directory(self, path: str | Path) -> Settings:
-        """The settings with this folder as that of the last export."""
+        """The settings with this folder as the folder of the last export."""
         return replace(self, last_export_directory=str(Path(path).resolve()))
 
     def with_figure(self, choice: Mapping[str, Any]) -> Settings:
-        """The settings with these options as those of the last figure export."""
+        """The settings with these options of a figure export saved as `figure`."""
         return replace(self, figure=dict(choice))
 
     def without_recent_files(self) -> Settings:

@@ -1,10 +1,10 @@
 """Environment of a process: standard streams, the locale's case rules, and the display.
 
-The process continues if standard input, output or error is closed, or cannot be written any more.
+The process continues if standard input, output or error is closed, or can no longer be written.
 
 Libraries change the case of ASCII identifiers with `toupper` of the C library: PySide derives the setter's name
-"setInterval" from the keyword "interval". Turkish, Azerbaijani and Kurdish locales have another capital for "i", so the
-setter is not found. Therefore the locale must not determine the case of identifiers.
+"setInterval" from the keyword "interval". In Turkish, Azerbaijani and Kurdish locales, the capital of "i" is not "I",
+so the setter is not found. Therefore the locale must not determine the case of identifiers.
 
 If no window can be opened, one line in the terminal gives the reason; Qt would print five lines and abort.
 """
@@ -25,7 +25,7 @@ _outputs: list[_Lenient] = []
 
 
 class _Lenient(io.FileIO):
-    """A file that drops data that cannot be written (full disk) and stores the reason, instead of raising an error."""
+    """A file that drops data that cannot be written, e.g. on a full disk, and stores the reason instead of raising."""
 
     def __init__(self, descriptor: int, *, tells_broken_pipe: bool) -> None:
         super().__init__(descriptor, "w", closefd=False)
@@ -92,7 +92,7 @@ def _lenient(stream: Any, *, tells_broken_pipe: bool) -> Any:
     return io.TextIOWrapper(
         io.BufferedWriter(file),
         encoding=stream.encoding,
-        errors="replace",  # an encoding without, say, arrows gives question marks instead of a traceback
+        errors="replace",  # a character that the encoding lacks becomes a question mark instead of raising an error
         line_buffering=stream.line_buffering,
         write_through=stream.write_through,
     )
@@ -118,7 +118,7 @@ def keep_ascii_case() -> None:
         return
     everything = os.environ.pop("LC_ALL", "")
     if everything:
-        # LC_ALL would override LC_CTYPE. LANG sets all categories without a variable.
+        # LC_ALL would override LC_CTYPE. LANG applies to all categories that have no variable of their own.
         for name in [name for name in os.environ if name.startswith("LC_")]:
             del os.environ[name]
         os.environ["LANG"] = everything
@@ -145,7 +145,7 @@ def no_display_text(said: Sequence[str], environment: Mapping[str, str]) -> str:
     """The message for a missing display, in one line.
 
     Args:
-        said: messages of Qt while it looked for a display, oldest first.
+        said: messages that Qt printed while it looked for a display, oldest first.
         environment: environment variables, including those that name the display.
     """
     platform = environment.get("QT_QPA_PLATFORM", "")

@@ -28,11 +28,11 @@ _ESCAPES = {
     **{code: f"\\u{code:04x}" for code in (*range(0x20), 0x7F)},
     **{ord(letter): f"\\{name}" for letter, name in zip('\b\t\n\f\r"\\', 'btnfr"\\', strict=True)},
 }
-_UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # within three quotes
+_UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # not allowed in a string in ''' quotes
 
 
 class Lines(str):
-    """A text that is written verbatim, on separate lines, wherever TOML allows it."""
+    """A string that is written verbatim between ''' quotes, on several lines, if TOML allows it."""
 
     __slots__ = ()
 
@@ -45,7 +45,7 @@ def read_toml(text: str) -> dict[str, Any]:
     """Read a TOML text into plain dictionaries, lists, numbers and strings.
 
     Raises:
-        TomlEditError: if the text is not TOML; the message gives place and reason.
+        TomlEditError: if the text is not TOML; the message gives the place and the reason.
     """
     found: dict[str, Any] = plain(_loaded(text))
     return found
@@ -53,8 +53,8 @@ def read_toml(text: str) -> dict[str, Any]:
 
 @lru_cache(maxsize=4)
 def _loaded(text: str) -> dict[str, Any]:
-    # An edit parses the old and the new text, and the caller parses the new text again for display. Parsing a large
-    # file takes many times as long as copying the cached tree.
+    # Cached, because an edit parses the old and the new text, and its caller parses the new text again for display. For
+    # a large file, parsing takes many times as long as copying the cached tree.
     try:
         return toml_tree(text)
     except ValueError as error:
@@ -108,7 +108,7 @@ def overrides_of(values: Mapping[str, TomlValue]) -> list[str]:
 
 
 def render_text(text: str) -> str:
-    """Write a text as a TOML basic string; tomlkit needs time quadratic in the length for this.
+    """Write a string as a TOML basic string, for which tomlkit would need time quadratic in the length.
 
     Source: TOML 1.0.0, String.
     """
@@ -131,7 +131,7 @@ def set_value(text: str, path: Path, value: TomlValue) -> str:
 
 
 def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Set several values at once, like `set_value` for each, but read the file only once for all existing values.
+    """Set several values as `set_value` does, but parse the text only once for all values that already exist.
 
     Raises:
         TomlEditError: as for `set_value`.
@@ -150,7 +150,7 @@ def set_values(text: str, values: Mapping[Path, TomlValue]) -> str:
 
 
 def remove_value(text: str, path: Path) -> str:
-    """Remove a key with its value; a comment after the value stays on a separate line.
+    """Remove a key with its value; a comment after the value is kept on a line of its own.
 
     Removing the last key of an inline table also removes the table. A missing key leaves the text unchanged.
 
@@ -220,13 +220,13 @@ def remove_table(text: str, name: str, index: int) -> str:
     if section is None:
         return set_value(text, (name,), rest) if rest else remove_value(text, (name,))
     start, end = section.start, section.end
-    # Comment lines directly above the header describe this section and are removed, too.
+    # Comment lines directly above the header describe this section, so remove them, too.
     while start > 0:
         previous = text.rfind("\n", 0, start - 1) + 1
         if not text[previous:start].lstrip().startswith("#"):
             break
         start = previous
-    # One of the two blank lines that would meet here is removed, too.
+    # Also remove one of the two blank lines that would meet here.
     blank = re.match(r"[ \t]*\r?\n", text[end:])
     if blank and (start == 0 or text[:start].endswith(("\n\n", "\n\r\n"))):
         end += blank.end()
@@ -282,7 +282,7 @@ def _insert_line(text: str, at: int, line: str, newline: str) -> str:
 
 
 def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
-    """Replace existing values, from the end of the text, so that the positions of the others stay valid."""
+    """Replace existing values, the last one in the text first, so that the positions of the others remain valid."""
     found = toml_map(text).values
     for path in sorted(values, key=lambda each: _span(found, each), reverse=True):
         start, end = _span(found, path)
@@ -293,7 +293,7 @@ def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
 def _add_to_sections(text: str, values: Mapping[Path, TomlValue]) -> str | None:
     """Add values as last lines of tables that have a header.
 
-    None if one of the values belongs elsewhere, or the text would not have the expected values.
+    Returns None if one of the values belongs elsewhere, or if the text would not have the expected values.
     """
     sections = {section.path: section for section in toml_map(text).sections}
     if not all(path[:-1] and path[:-1] in sections for path in values):
@@ -329,7 +329,7 @@ def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value
 
 
 def _insert_top_level(text: str, top: Section, line: str, newline: str) -> str:
-    """Add a top-level key: after the last one, and before the first table."""
+    """Add a top-level key after the existing ones, before the first table."""
     if not top.entries:
         return line + (newline if text.strip() else "") + text
     return text[: top.end] + _missing_newline(text[: top.end], newline) + line + text[top.end :]
@@ -388,10 +388,10 @@ def _without(data: Mapping[str, Any], path: Path) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """Copy a value into plain dictionaries and lists; all other values stay unchanged."""
+    """Copy a value into plain dictionaries and lists; all other values remain unchanged."""
     if isinstance(value, (str, int, float)):
         return value
-    # The test against an abstract class is slower, and rarely reached.
+    # Testing against an abstract class is slower, but rarely necessary.
     if isinstance(value, (dict, Mapping)):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, Sequence)):
@@ -406,7 +406,7 @@ def _at_end(text: str, block: str, newline: str) -> str:
 
 
 def _line_end(text: str, position: int) -> int:
-    """Return the position after the line end that follows a position."""
+    """Return the position after the next line end, or the end of the text."""
     found = text.find("\n", position)
     return len(text) if found < 0 else found + 1
 

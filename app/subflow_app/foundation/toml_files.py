@@ -81,9 +81,9 @@ def refusal(report: Report, error: type[InputError]) -> InputError:
 
 
 def scenario_beside(report: Report, place: Place, file: Path, name: str | None) -> Path | None:
-    """The scenario named in a file: in the same folder, or shipped; None without a name.
+    """The scenario that a file names, from the same folder or else shipped with the program.
 
-    A missing scenario adds a problem to the report, and the result is None.
+    Returns None if the file names no scenario. For a missing scenario, adds a problem to the report and returns None.
     """
     if name is None:
         return None
@@ -96,7 +96,7 @@ def scenario_beside(report: Report, place: Place, file: Path, name: str | None) 
 
 
 def prose(text: str) -> str:
-    """The comment at the beginning of a file, as paragraphs without the comment signs."""
+    """The comment at the beginning of a file, as paragraphs without the # signs."""
     lines = []
     for line in text.splitlines():
         if not line.startswith("#"):

@@ -1,7 +1,7 @@
 """Start of the window: application object, log, theme, language, and reports of bugs.
 
-If Qt finds no display, it aborts the process, so the program ends earlier with a clear message. The language is chosen
-before any widget of the window is made.
+Qt aborts the process if it finds no display, so the program ends first, with a clear message. The language is chosen
+before any widget of the window is created.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ DOCKING_TEXTS = (
 
 
 def choose_language(application: QApplication, setting: str) -> None:
-    """Show all texts from now on in the language of the setting, including those of Qt's own dialogs.
+    """From now on, show all texts, including those of Qt's own dialogs, in the language of the setting.
 
     Args:
         application: receives Qt's translations.
@@ -109,7 +109,7 @@ class _DockingTexts(QTranslator):
     """Translates the texts of the docking system with our catalogue."""
 
     def translate(self, context: str, source: str, disambiguation: str | None = None, n: int = -1) -> str | None:
-        """Translate texts of the docking system; for all other texts, None passes to the next translator."""
+        """Translate texts of the docking system; returns None for all others, which leaves them to Qt."""
         is_docking = context.startswith("ads::") or context == "QObject"
         return tr(source) if is_docking and source in DOCKING_TEXTS else None
 
@@ -124,9 +124,9 @@ MessageHandler = Callable[[QtMsgType, QMessageLogContext, str], None]
 
 
 class Application(QApplication):
-    """The application object, which also receives requests of the system to open a file."""
+    """The application object, which also receives requests from the system to open a file."""
 
-    file_wanted = Signal(object)  # Path: macOS reports a double-clicked file in this way to the running program
+    file_wanted = Signal(object)  # Path; on macOS, the running program is notified of double-clicked files in this way
 
     def event(self, event: QEvent) -> bool:
         """Emit `file_wanted` if the system asks to open a file."""
@@ -137,7 +137,7 @@ class Application(QApplication):
 
 
 def application_or_end(arguments: list[str], handler: MessageHandler) -> Application:
-    """Make the application object; without a display, the process ends with a message in one line.
+    """Create the application object; without a display, the process ends with a one-line message.
 
     Args:
         arguments: arguments of the program.
@@ -183,22 +183,21 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     """Open the window and return when it is closed.
 
     Args:
-        file: scenario or database to open; None: the latest file if the settings demand it, else the shipped demo.
+        file: scenario or database to open; None: the latest file if enabled in the settings, else the shipped demo.
         prepared: called with the window just before it is shown; its result lives as long as the window.
 
     Returns:
         Exit code of the program.
     """
-    # Objects made at startup live as long as the window, so collecting them repeatedly would free nothing.
+    # Objects created at startup live as long as the window, so garbage collection would free nothing.
     gc.disable()
     _start_log()
-    # Qt reads this variable when the application is made, i.e. before the preferences exist.
+    # Qt reads this variable when the application object is created, i.e. before the preferences exist.
     scale = load_settings().scale_percent
     if scale != 100:
         os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
     application = make_application(sys.argv[:1])
-    # Imported after making the application object, whose icon appears before these modules are loaded, which takes
-    # longer.
+    # Imported after the application object is created, because its icon should appear before these slow imports.
     from subflow_app.shell.actions import ACTIONS
     from subflow_app.shell.main_window import MainWindow
 
@@ -234,7 +233,7 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
 
 
 def make_application(arguments: list[str]) -> QApplication:
-    """The application object with its name, icon and log handler; an existing one is returned.
+    """The application object with its name, icon and log handler; an existing object is returned unchanged.
 
     Without a display, the process ends.
     """
@@ -312,7 +311,7 @@ class _Signals(QObject):
             signal.signal(number, self._on_signal)
 
     def release(self) -> None:
-        """Reset the signal handlers, with SIGHUP ignored, before closing the sockets."""
+        """Reset the signal handlers, except that SIGHUP is ignored from now on, and close the sockets."""
         for number in self._before:
             signal.signal(number, signal.SIG_IGN if number not in (signal.SIGINT, signal.SIGTERM) else signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
@@ -324,7 +323,7 @@ class _Signals(QObject):
         self._reader.recv(64)
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        # Not immediately, because the interrupted code continues and needs its window.
+        # Do not close immediately, because the interrupted code continues and needs its window.
         QTimer.singleShot(0, self._window, self._window.close_at_once)
 
 
@@ -367,7 +366,7 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
     if text.startswith(_HARMLESS) or (text.startswith("Detected locale") and "has switched to" in text):
-        return  # the second message appears on systems without a UTF-8 locale, where Qt selects another locale
+        return  # the second message appears on systems without a UTF-8 locale, where Qt selects a different one
     levels = {
         QtMsgType.QtDebugMsg: logging.DEBUG,
         QtMsgType.QtInfoMsg: logging.INFO,

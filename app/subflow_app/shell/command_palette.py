@@ -1,6 +1,6 @@
 """The command palette: fuzzy search over actions, panels, files and runs.
 
-A title matches a word if it contains the letters of the word in this order; other texts must contain the whole word.
+A title matches a word if it contains the letters of the word in order; other texts must contain the whole word.
 Matches at the beginnings of words rank highest.
 """
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-# Points for a letter: directly after the preceding letter, at the beginning of a word, anywhere else.
+# Points for a letter that matches directly after the preceding letter, at the beginning of a word, or anywhere else.
 _IN_SEQUENCE, _AT_WORD, _ELSEWHERE = 8, 7, 1
-# Factor on the score of a match: 1 in the first text of an entry, 0.5 in the second, 0.25 in the third.
+# A match in the second text of an entry scores half as much as in the first, and in the third a quarter.
 _LATER_TEXT = 0.5
 
 
@@ -77,7 +77,7 @@ def rank(query: str, entries: Iterable[T], texts: Callable[[T], Sequence[str]]) 
 
 
 def _score(word: str, text: str, *, is_title: bool) -> float:
-    """Score of a word in a text; 0 without a match."""
+    """Score of a word in a text; 0 if it does not match."""
     whole = text.find(word)
     if whole >= 0:
         begins = whole == 0 or not text[whole - 1].isalnum()
@@ -100,7 +100,7 @@ def _score(word: str, text: str, *, is_title: bool) -> float:
             points += _AT_WORD if beginning == found else _ELSEWHERE
         before, at = found, found + 1
     mean = points / len(word)
-    # Scattered letters match nearly every text, so such matches are useless.
+    # A low mean means scattered letters, which match nearly every text.
     return mean if mean >= 0.5 * _AT_WORD else 0.0
 
 
@@ -125,7 +125,7 @@ class Entry:
     Attributes:
         title: name of the action, panel, file or run.
         path: menu path of an action; the kind of any other entry.
-        keys: shortcut; empty without a shortcut.
+        keys: shortcut; may be empty.
         icon_name: name of the icon.
         words: further text to search.
         run: function that carries out the entry.

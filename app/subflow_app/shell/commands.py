@@ -143,7 +143,7 @@ def main() -> int:
     After a bug, the program saves a crash report and prints the traceback.
     """
     for stream in (sys.stdout, sys.stderr):
-        # An encoding without, say, arrows gives question marks instead of a traceback.
+        # A character that the encoding lacks, such as an arrow, becomes a question mark instead of causing a traceback.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     # Other words on the command line may be private, so the crash report names only the command.

@@ -57,7 +57,7 @@ class Features:
     """The features of one window, one of each class."""
 
     def __init__(self, window: W, kinds: Sequence[Callable[[W], Feature]]) -> None:
-        """Make one feature of each kind, with the window as its ports."""
+        """Create one feature of each kind, with the window as its ports."""
         self._by_kind: dict[type[Feature], Feature] = {}
         for make in kinds:
             feature = make(window)

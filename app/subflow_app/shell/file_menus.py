@@ -1,4 +1,4 @@
-"""Submenus that list files, and files that are dropped on the window.
+"""Submenus that list files, and the opening of files that are dropped on the window.
 
 The submenus list the shipped examples and the recent files. A dropped file opens according to its kind, and the message
 for any other file lists the accepted kinds.
@@ -38,7 +38,7 @@ class FileMenus(QObject):
     """Submenus of files, filled each time they open."""
 
     def __init__(self, documents: Documents, preferences: Preferences, parent: QWidget) -> None:
-        """Make empty menus of the window ``parent``."""
+        """Create empty menus for the window ``parent``."""
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
@@ -111,16 +111,16 @@ class FileDrops(QObject):
         self._trace_opener = opener
 
     def enter(self, event: QDragEnterEvent) -> None:
-        """Accept files of any kind, because a message with the reason for a refusal helps more than a cursor."""
+        """Accept files of any kind, because a message that explains a refusal helps more than a cursor."""
         if _files(event):
             event.acceptProposedAction()
 
     def drop(self, event: QDropEvent) -> None:
-        """Accept the drop, and open the files after the reply to the program that they come from."""
+        """Accept the drop, and open the files later, once the program from which they come has received the reply."""
         files = _files(event)
         if files:
             event.acceptProposedAction()
-            # A question about unsaved changes must not block that program.
+            # The question about unsaved changes, which opening may cause, must not block that program.
             QTimer.singleShot(0, self, lambda: self.open(files))
 
     def open(self, files: Sequence[Path]) -> None:

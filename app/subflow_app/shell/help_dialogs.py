@@ -128,7 +128,7 @@ DOORS = {
 
 
 class WelcomeDialog(QDialog):
-    """Three starting points; Escape changes nothing."""
+    """The welcome dialog with its three starting points; Escape closes it and changes nothing."""
 
     door_chosen = Signal(str)
     file_chosen = Signal(str)

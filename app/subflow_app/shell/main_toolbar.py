@@ -44,7 +44,7 @@ class MainToolbar(QToolBar):
     """Buttons of the most frequent actions, with the speed and the workspace."""
 
     def __init__(self, bar: ActionBar, window: QMainWindow) -> None:
-        """Make the buttons; `bar` supplies the actions."""
+        """Create the buttons; `bar` supplies the actions."""
         super().__init__(tr("Toolbar"), window, movable=False)
         named(self, "toolbar")
         self._bar = bar
@@ -114,14 +114,14 @@ class MainToolbar(QToolBar):
         run = self.widgetForAction(self._bar["run.toggle"])
         if isinstance(run, QToolButton):
             run.setObjectName("run_button")
-            # The words differ in length; the width stays fixed, so that other buttons do not move.
+            # The words differ in length, so fix the width of the button to keep other buttons in place.
             widest = max(run.fontMetrics().horizontalAdvance(tr(word).replace("&", "")) for word in _RUN_WORDS)
             run.setMinimumWidth(widest + _ICON + 22)
 
     def _drop_down(self, name: str, action_ids: Sequence[str]) -> QToolButton:
         button = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), f"{name}_button")
-        # Without keyboard focus, like other toolbar buttons: keyboard users have the menus, and the focus stays in the
-        # panel.
+        # Like other toolbar buttons, this one takes no keyboard focus: keyboard users have the menus, and the focus
+        # remains in the panel.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         menu = QMenu(button)
         self._bar.fill(menu, action_ids)
@@ -174,17 +174,17 @@ class StatusButtons(QObject):
             bar.addPermanentWidget(widget)
 
     def show_problems(self, count: int) -> None:
-        """Show the number of problems in the scenario; hidden without problems."""
+        """Show the number of problems in the scenario; the button is hidden if it is 0."""
         self._problems.setVisible(count > 0)
         self._problems.setText(trn("{count} problem", "{count} problems", count))
 
     def show_warnings(self, count: int) -> None:
-        """Show the number of unread warnings in the log; hidden without warnings."""
+        """Show the number of unread warnings in the log; the button is hidden if it is 0."""
         self._warnings.setVisible(count > 0)
         self._warnings.setText(trn("{count} warning", "{count} warnings", count))
 
     def show_database(self, database: DatabaseControl) -> None:
-        """Show the name of the database in use, with its path in the tool tip; or that runs stay in memory."""
+        """Show the name of the database in use, with its path in the tool tip, or that no database is open."""
         path, has_store = database.path, database.store is not None
         self._database.setText(path.name if path is not None and has_store else tr("no database"))
         if not has_store:

@@ -1,4 +1,4 @@
-"""The main window: creates the parts, places and connects them, and passes events between them."""
+"""The main window, which creates its parts, places and connects them, and passes events between them."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _MESSAGE_MS = 8000
 
 
 class MainWindow(QMainWindow):
-    """One window, one scenario, one database."""
+    """A window with one scenario and one database."""
 
     closing = Signal()
     loaded = Signal()  # all parts except the stored runs are ready
@@ -86,7 +86,7 @@ class MainWindow(QMainWindow):
         recovery_folder: Path | None = None,
         example: str | None = None,
     ) -> None:
-        """Make the window with a scenario; :meth:`load` adds plots and database.
+        """Create the window with a scenario; :meth:`load` adds plots and database.
 
         Args:
             theme: the application's theme.
@@ -96,7 +96,7 @@ class MainWindow(QMainWindow):
             state_file: file for geometry and layout.
             desk_maker: makes the desk of trainings when the Train page is first shown.
             recovery_folder: folder for unsaved changes.
-            example: shipped scenario to begin with, instead of a new one; opening it later would build all parts twice.
+            example: shipped scenario to open at first, instead of a new one; opening it later would build parts twice.
         """
         super().__init__()
         self.setObjectName("main_window")
@@ -113,7 +113,7 @@ class MainWindow(QMainWindow):
         self._place_parts()
         self._connect_parts()
         self._restore_state()
-        # After placing all parts, because Qt styles each part again that is added below a widget with a style sheet.
+        # Set style sheets last, because Qt restyles every part that is added to a widget with a style sheet.
         self.docks.colour()
         for bar in (self.menuBar(), self.toolbar, self.statusBar()):
             set_style(bar, bar_style)
@@ -254,7 +254,7 @@ class MainWindow(QMainWindow):
         self.features.connect_parts()
         for feature in self.features:
             feature.changed.connect(self.update_actions)
-        # After the features have handled the signal, because the open menu hides the crosshair that they read.
+        # Connected last, so that features handle the signal first: the open menu hides the crosshair that they read.
         self.plots.menu_requested.connect(lambda position: self.bar.pop_up(PLOT_MENU, position))
 
     def _restore_state(self) -> None:
@@ -312,7 +312,7 @@ class MainWindow(QMainWindow):
             self.plots.zoom(steps)
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
-        """Show or hide one plot; the last one stays visible."""
+        """Show or hide one plot; the last visible plot cannot be hidden."""
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
@@ -336,7 +336,7 @@ class MainWindow(QMainWindow):
         )
 
     def close_at_once(self) -> None:
-        """Close without asking, because the program is ended from outside; the next start offers unsaved changes."""
+        """Close without asking, when the program is ended from outside; the next start offers unsaved changes."""
         self.closes_unasked = self._closes_when_ended = True
         self.close()
 
@@ -385,7 +385,7 @@ class MainWindow(QMainWindow):
         self.inspector.set_document(doc)
         self.banners.close_banner("file")
         if not self.runs.is_running:
-            self.run_status.hide()  # the last run's state belongs to another scenario
+            self.run_status.hide()  # the last run's state belongs to a different scenario
         self.shown.meet_scenario(doc.scenario, is_running=self.runs.is_running)
 
     def _on_document_edited(self) -> None:
@@ -415,7 +415,7 @@ class MainWindow(QMainWindow):
 
     def _on_run_ended(self, _job: object, _result: object) -> None:
         if self._closes_when_ended:
-            # Not within the signal, because other listeners have not yet received it.
+            # Close later, because other listeners have not received the signal yet.
             QTimer.singleShot(0, self, self.close)
 
     def _on_database_opened(self, store: Store) -> None:
@@ -473,8 +473,8 @@ class MainWindow(QMainWindow):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Ask about unsaved changes, stop and keep a run, and close the database."""
-        # Features first: a training may keep the window open until its checkpoint is saved, and then close it. The
-        # question about unsaved changes must not appear both times.
+        # Ask the features first: a training may keep the window open until its checkpoint is saved, and then close it
+        # again. The user must not be asked about unsaved changes twice.
         if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
             event.ignore()
             return
@@ -510,6 +510,6 @@ class MainWindow(QMainWindow):
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()
-        # When a stack with commands is destroyed, it notifies listeners, some of which no longer exist.
+        # Empty the stack now: if destroyed with commands in it, it would notify listeners that no longer exist.
         self.document_stack.clear()
         event.accept()

@@ -1,4 +1,4 @@
-"""The order of actions in menus, context menus and toolbar, and the choices that need several actions.
+"""The order of actions in menus, context menus and toolbar, and the choices that have one action per option.
 
 These choices are speeds, steps, bins, colours and themes. A test compares the order with the table in ``actions``.
 """
@@ -20,7 +20,7 @@ from subflow_app.vocabulary.language import translatable
 # have no shortcut, because no other key is free on all keyboards.
 PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}
 
-# Largest speed in simulated seconds per second, None for no limit: (limit, text, icon, shortcut).
+# Speeds: (limit, text, icon, shortcut). The limit is in simulated seconds per second; None means no limit.
 SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
     "slower": (0.01, "Slow motion (0.01×)", "speed_slowest", "Ctrl+Shift+F4"),
     "slow": (0.1, "Slow motion (0.1×)", "speed_slower", "Ctrl+Shift+F6"),
@@ -226,8 +226,8 @@ SUBMENU_ICONS = {
     "Break a claim": "break",
     "Script": "script",
 }
-# Menus as lists of action ids; "-" is a separator, ">" opens a submenu by its title: one in `SUBMENUS`, or one that the
-# window fills.
+# Menus as lists of action ids; "-" is a separator, and ">" precedes the title of a submenu, either from `SUBMENUS` or
+# filled by the window.
 MENUS: dict[str, tuple[str, ...]] = {
     "&File": (
         "file.new",

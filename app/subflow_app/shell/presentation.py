@@ -24,7 +24,7 @@ TYPE_SCALE = 1.4
 LINE_SCALE = 2.0
 """Factor for the line width of all curves."""
 
-# The desktop needs a moment to restore the size of a window, and only then do the panels get their former sizes.
+# The desktop needs a moment to restore the size of a window, and only then can the panels get their former sizes.
 _POLL_MS, _CALM_POLLS, _MOST_POLLS = 40, 4, 40
 
 
@@ -121,7 +121,7 @@ class Presentation(QObject):
     def _settle(self) -> None:
         window, before = self._window, self._before
         self._polls += 1
-        # Only now, because large fonts in any panel would have kept the window from shrinking.
+        # Show the workspace only now, because large fonts in any panel would have kept the window from shrinking.
         self._ports.workspaces.end_presenting()
         if before is None or self._polls >= _MOST_POLLS:
             self._bring_panels_back()

@@ -19,7 +19,7 @@ class UndoOrder(QObject):
     changed = Signal()  # undo_text or redo_text may have changed
 
     def __init__(self, *stacks: QUndoStack, parent: QObject | None = None) -> None:
-        """Use these stacks, all still unchanged."""
+        """Use these stacks, none of which has changed yet."""
         super().__init__(parent)
         self._stacks = list(stacks)  # in order of their last change, latest first
         for stack in stacks:
@@ -29,13 +29,13 @@ class UndoOrder(QObject):
 
     @property
     def undo_text(self) -> str | None:
-        """Text of the change that undo would revert; None without a change."""
+        """Text of the change that undo would revert; None if no change can be undone."""
         stack = self._next_to_undo()
         return stack.undoText() if stack is not None else None
 
     @property
     def redo_text(self) -> str | None:
-        """Text of the change that redo would make; None without a change."""
+        """Text of the change that redo would repeat; None if no change can be redone."""
         stack = self._next_to_redo()
         return stack.redoText() if stack is not None else None
 

@@ -14,15 +14,15 @@ from subflow_sim.gate import is_file
 def is_for_window(words: Sequence[str]) -> bool:
     """True if a command line, without the program's name, only opens the window.
 
-    It has no argument, or one file name with a suffix in `OPENED_SUFFIXES`.
+    Such a command line has no argument, or one file name with a suffix in `OPENED_SUFFIXES`.
     """
     return not words or (len(words) == 1 and words[0].endswith(OPENED_SUFFIXES))
 
 
 def window_of(words: Sequence[str]) -> int:
-    """Open the window for a command line of `is_for_window`; returns the exit code.
+    """Open the window for a command line that `is_for_window` accepts; returns the exit code.
 
-    Expected errors are reported in a sentence.
+    An expected error is reported in one sentence.
     """
     try:
         with failures.reporting_bugs("the window"):
@@ -40,7 +40,7 @@ def window_of(words: Sequence[str]) -> int:
 def open_window(file: Path | None) -> int:
     """Open the window on a scenario or a database, and return the exit code.
 
-    None opens the latest file if the settings demand it, else the shipped demo. Without a display, the process ends
+    None opens the latest file if enabled in the settings, else the shipped demo. Without a display, the process ends
     with a message.
 
     Raises:

@@ -49,7 +49,7 @@ class DialogPorts(FeatureHolder, PanelPorts, Protocol):
     theme: Theme
 
     def toggle_run(self) -> None:
-        """Runs the scenario, or pauses or resumes the run."""
+        """Run the scenario, or pause or resume the run."""
 
 
 class WindowDialogs(QObject):

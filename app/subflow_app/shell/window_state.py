@@ -57,7 +57,7 @@ def first_size() -> QSize:
 
 
 def fit_to_screen(window: QMainWindow) -> None:
-    """Move a window back to a screen if its screen was removed or has shrunk; maximised windows stay."""
+    """Move a window back to a screen if its screen was removed or has shrunk; maximised windows are not moved."""
     if window.isMaximized() or window.isFullScreen():
         return
     rect = placed_on(window.geometry(), _rooms(_frame_of(window)))
@@ -153,7 +153,7 @@ class WindowStateFile:
         window.resize(first_size())
         if str(self._settings.value("version", "")) == str(LAYOUT_VERSION):
             geometry = self._settings.value("geometry")
-            # Before the panels, which divide the space in the window.
+            # Restore the geometry before the panels, which divide the space in the window.
             if isinstance(geometry, QByteArray):
                 window.restoreGeometry(geometry)
                 fit_to_screen(window)
@@ -233,7 +233,7 @@ class PanelLayout(QObject):
         banners.lie_over(dock_area, lambda: self.docks.place_of("plots", middle), plots)
 
     def show_plots(self) -> None:
-        """Raise the plots of requested runs, unless the user looks at the fairness panel, which shows the runs, too."""
+        """Raise the plots of requested runs, unless the fairness panel, which also shows the runs, is in front."""
         if self.docks.front_of("plots") != "fairness":
             self.docks.raise_panel("plots")
 

@@ -21,7 +21,7 @@ FAILED = 1
 BAD_INPUT = 2
 """The request is not possible: a scenario with problems, an unknown run, a wrong option. No work was done."""
 NOT_CONFIRMED = 3
-"""A reproduced result: no part contradicts it, but some part could not be reproduced or compared."""
+"""No reproduced part differs from the result, but some part could not be reproduced or compared."""
 HANGUP = 129
 """SIGHUP (128 + 1) of a closed terminal: the run was stopped, and its results so far are stored."""
 # INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and its results so far are stored.
@@ -32,7 +32,7 @@ BROKEN_PIPE = 141
 
 
 def worst_of(outcomes: Iterable[Confirmation]) -> int:
-    """The exit code for several reproduced results: that of the worst outcome."""
+    """The exit code for several reproduced results, which is the exit code for the worst outcome."""
     found = set(outcomes)
     if Confirmation.CONTRADICTED in found:
         return FAILED
@@ -46,7 +46,7 @@ def stopped_by(signal_number: int) -> int:
 
 @contextmanager
 def reporting_bugs(where: str) -> Iterator[None]:
-    """Save a crash report if the program crashes, or ends by an exception that is a bug; the exception is raised again.
+    """Context that saves a crash report if the program crashes or hits a bug; exceptions are raised again.
 
     Args:
         where: activity for the report: ``"the window"`` or the name of a command.

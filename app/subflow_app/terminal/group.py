@@ -28,7 +28,7 @@ class SubflowGroup(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; an expected error ends as a message and an exit code.
+        """Run the command; an expected error becomes a message and an exit code.
 
         Any other exception is a bug of Subflow and passes through with its traceback.
         """
@@ -54,14 +54,14 @@ class SubflowGroup(TyperGroup):
 class ListingGroup(TyperGroup):
     """A group with a hidden default command, whose name is in capitals.
 
-    If the first word is not a command, all words become arguments of the default command. Several words are an error
-    instead if the first one resembles a command.
+    If the first word is not a command, all words become arguments of the default command. However, if the first of
+    several words resembles a command, they are refused.
     """
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command named by the first word, or else the hidden command."""
         word = args[0]
-        # A command with a typing error and its arguments must not become a search for these words.
+        # A mistyped command with arguments must not become a search for these words.
         is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
         if word not in self.commands and not is_slip:
             listing = next(name for name in self.commands if name.isupper())

@@ -32,7 +32,7 @@ class ListedCommand(TyperCommand):
     """A command whose help texts contain placeholders ``{name}`` for lists.
 
     Attributes:
-        lists: by name, a function that returns the text of a list; called only for help, because it imports the list.
+        lists: functions that return the text of a list, by placeholder; called only for help, as they import the lists.
     """
 
     lists: ClassVar[Mapping[str, Callable[[], str]]] = {}
@@ -74,7 +74,7 @@ def database_path(database: Path | None) -> Path:
 
 @contextmanager
 def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[Store]:
-    """Open the store, and close it at exit from the context.
+    """Context that opens the store and closes it on exit.
 
     Args:
         database: the file; None for the default database.
@@ -113,7 +113,7 @@ def listed_number(text: str, what: str, listing: str, newest: int | None, first:
         text: a number, or ``last``.
         what: kind of the object: "run", "sweep", "training".
         listing: the command that lists such objects.
-        newest: number of the newest object; None if the list is empty.
+        newest: number of the latest object; None if the list is empty.
         first: a command that creates such an object, for the message about an empty list.
 
     Raises:

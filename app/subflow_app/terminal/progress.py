@@ -28,7 +28,7 @@ _UPDATE_S = 0.1
 
 
 class SignalStop:
-    """Number of the signal that stopped the job; 0 without a signal."""
+    """Holds the number of the signal that stopped the job; 0 until then."""
 
     def __init__(self) -> None:
         self.signal_number = 0
@@ -101,9 +101,10 @@ def progress_text(told: JobProgress) -> str:
 
 @contextmanager
 def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
-    """Stop the job at the first of `stopping_signals`; a second signal ends the program, in case the stop hangs.
+    """Context in which a signal stops the job, and a second signal ends the program, in case stopping hangs.
 
-    A second SIGHUP is ignored, because one closed terminal may cause two: from its shell and from the system.
+    The signals are `stopping_signals`. A second SIGHUP is ignored, because closing a terminal may cause two: one from
+    its shell and one from the system.
     """
     stop = SignalStop()
     if threading.current_thread() is not threading.main_thread():

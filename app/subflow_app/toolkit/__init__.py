@@ -10,7 +10,7 @@ def _stop_reading_sources() -> None:
 
     WORKAROUND(PySide6 6.11.2): https://github.com/napari/napari/issues/8584. PySide searches each module for the word
     "PySide6", to decide if ``from __feature__ import`` may switch the names of its methods. We never use that import,
-    and the search took a tenth of a second of each start.
+    and the search took a tenth of a second at each start.
     """
     import PySide6.QtCore  # noqa: F401 - imports the module that is looked up below
 

@@ -1,4 +1,4 @@
-"""Actions of a window, made from a table and updated with the state of the window.
+"""Actions of a window, which are created from a table and enabled or disabled with the state of the window.
 
 An action is a row of the table in ``subflow_app.shell.actions``, with the conditions under which it is available.
 """
@@ -35,7 +35,7 @@ class WindowState:
     has_live_link: bool = False  # the selected link exists in the run
     can_undo: bool = False
     can_redo: bool = False
-    nodes_selected: int = 0  # on the canvas
+    nodes_selected: int = 0  # number of nodes selected on the canvas
     has_nodes: bool = False  # the canvas shows nodes
     can_move_nodes: bool = False  # the scenario can be edited, and nodes are not locked
     runs_shown: int = 0  # number of runs in the plots
@@ -47,7 +47,7 @@ class WindowState:
 
 
 class Scope(Enum):
-    """Place where a shortcut works; shortcuts of one letter only work outside text fields."""
+    """Place where a shortcut works; one-letter shortcuts work only outside text fields."""
 
     WINDOW = "anywhere"
     PLOTS = "in the plots"
@@ -65,7 +65,7 @@ class Need:
 
     Attributes:
         is_met: returns True if the condition holds.
-        otherwise: reason why the action is unavailable otherwise, as part of a sentence, in English.
+        otherwise: reason to show if the condition does not hold, as part of an English sentence.
     """
 
     is_met: Callable[[WindowState], bool]
@@ -103,11 +103,11 @@ class ActionSpec(Generic[P_contra]):
         tip: text in the status bar.
         icon: meaning of the icon, a key of ``icons.GLYPHS``.
         shortcuts: shortcuts as portable text; all work, and menus show the first.
-        run: carries the action out; a switch reads its new state from the second argument.
+        run: function that carries out the action; the second argument is the new state of a switch.
         needs: conditions of the action; the first unmet condition is reported.
         scope: where its shortcuts work.
         checkable: whether the action is a switch.
-        group: of all switches with this group, at most one is on; empty without a group.
+        group: name of a group of switches, of which at most one is on; empty for a switch outside of all groups.
         is_on: initial state of a switch.
         is_contextual: whether menus show the action only while it is possible, because it belongs to a temporary
             activity.
@@ -136,7 +136,7 @@ class ActionSpec(Generic[P_contra]):
 
     @property
     def is_remembered(self) -> bool:
-        """True for a switch of plots or canvas, whose state is saved across sessions; others are saved elsewhere."""
+        """True for switches of plots or canvas, which are saved across sessions; others are saved elsewhere."""
         if not self.checkable:
             return False
         return self.scope is Scope.PLOTS or (not self.group and self.id.startswith(("view.plot_", "arrange.")))
@@ -156,7 +156,7 @@ class ActionBar(QObject):
     """
 
     def __init__(self, window: W, specs: Sequence[ActionSpec[W]], failed: Callable[[Exception], object]) -> None:
-        """Make all actions; :meth:`place` activates their shortcuts once the parts of the window exist.
+        """Create all actions; :meth:`place` activates their shortcuts once the parts of the window exist.
 
         Args:
             window: passed to the callbacks of the actions.
@@ -207,8 +207,8 @@ class ActionBar(QObject):
             place.addAction(self._actions[spec.id])
 
     def fill(self, menu: QMenu, entries: Sequence[str], submenus: Mapping[str, QMenu] | None = None) -> None:
-        """Adds the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
-        # The tool tip of a disabled action gives the reason.
+        """Add the actions with these ids to a menu; "-" is a separator, ">title" a submenu."""
+        # The tool tip of a disabled action explains why it is disabled.
         menu.setToolTipsVisible(True)
         for entry in entries:
             if entry == "-":
@@ -255,8 +255,8 @@ class ActionBar(QObject):
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
         action.setIcon(icon(spec.icon, _TONES.get(spec.id, "text")))
-        # All shortcuts are set together in the order of the table, because menus show the first one. Shortcuts that are
-        # added later would be sorted.
+        # Menus show the first shortcut. Set all shortcuts together, in the order of the table, because Qt would sort
+        # shortcuts that are added later.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
         if spec.scope is not Scope.WINDOW:
             action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

@@ -1,7 +1,7 @@
 """The theme of the application, chosen by the user or the desktop, and a Fusion style with the program's icons.
 
-The theme can change while windows are open. The icons also apply to widgets that Qt makes, such as the buttons of
-dialogs.
+The theme can change while windows are open. The icons also apply to widgets that Qt creates itself, such as the buttons
+of dialogs.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ _COLOURS = {
 
 
 class FusionWithOurIcons(QProxyStyle):
-    """Overrides only icons in Python, so that Fusion paints without calls into Python."""
+    """Fusion with the program's icons; overrides nothing else in Python, so that painting calls no Python code."""
 
     def __init__(self) -> None:
         """Use Fusion on every desktop."""
@@ -158,7 +158,7 @@ _FUSION_DARKENS = 1.4
 
 
 def _frame_palette(palette: QPalette, tokens: Tokens) -> QPalette:
-    """A palette that gives Fusion visible frames; in the light theme, where they are visible anyway, a plain copy."""
+    """A palette that gives Fusion visible frames; a plain copy in the light theme, where frames are visible already."""
     framed = QPalette(palette)
     if tokens.is_dark:
         # At this share the frame is visible without distracting from the field.

@@ -34,7 +34,7 @@ class DatabaseControl(QObject):
     """Owns the open store, and opens, replaces, copies and closes it."""
 
     opened = Signal(object)  # Store
-    failed = Signal(object)  # StoreError of a failed opening; an earlier store stays open
+    failed = Signal(object)  # StoreError of a failed opening; an earlier store remains open
     copied = Signal(object)  # Path
     purged = Signal(int)  # number of removed runs
 
@@ -69,7 +69,7 @@ class DatabaseControl(QObject):
 
     @property
     def is_guest(self) -> bool:
-        """True if the open file was given on the command line; the next start opens the usual one again."""
+        """True if the open file was given on the command line; the next start opens the usual database again."""
         return self._guest is not None and self.wanted == self._guest
 
     def start_on(self, path: Path) -> None:
@@ -77,11 +77,11 @@ class DatabaseControl(QObject):
         self._guest = path.absolute()
 
     def open_first(self, usual: str | None) -> None:
-        """Open the file given on the command line, or else ``usual``; None or an empty text is the default database."""
+        """Open the file given on the command line, or else ``usual``; None or "" means the default database."""
         self.open(self._guest or (Path(usual) if usual else None))
 
     def open(self, path: Path | None = None) -> None:
-        """Open a database in the background, read-only without write permission; None is the default database."""
+        """Open a database (None: the default one) in the background; without write permission, it is read-only."""
         wanted = (path or default_database()).absolute()
         self.wanted = wanted
         self.is_opening = True
@@ -109,7 +109,7 @@ class DatabaseControl(QObject):
         suggested = source.with_name(f"{source.stem}-copy{DATABASE_SUFFIXES[0]}")
         path = self.dialogs.save_path(tr("Save a copy of the database"), tr(DATABASE_FILTER), suggested)
         if path is not None:
-            # The file dialog has asked before replacing an existing file.
+            # If the file exists, the user has already agreed to replace it.
             self._workers.start(
                 "copy database",
                 lambda: store.save_copy(path, overwrite=True),
@@ -141,7 +141,7 @@ class DatabaseControl(QObject):
         self._waits.append(wait)
 
     def close(self) -> None:
-        """Close the store; a store that is still being opened is closed afterwards."""
+        """Close the store; a store that is still being opened is closed once it is open."""
         self._is_closed = True
         if self.store is not None:
             self.store.close()
@@ -166,7 +166,7 @@ class DatabaseControl(QObject):
                     wait()
                 before.close()
 
-            # In a worker after the requested changes, because closing waits for pending writes.
+            # Close it in a worker, after the requested changes, because closing waits for pending writes.
             self._workers.start(
                 "close database", close, succeeded=lambda _none: None, failed=self._on_close_failed, in_turn=True
             )
@@ -239,7 +239,7 @@ class DatabaseWatch(QObject):
 
     def _on_answer(self, store: Store, found: object) -> None:
         self._is_asking = False
-        # The first answer may be later than the state that the lists have read, so it counts as a change.
+        # The first answer counts as a change, because the lists may have been read before it.
         is_change = store is not self._store or found != self._known
         self._store, self._known = store, found
         if is_change and store is self._database.store:

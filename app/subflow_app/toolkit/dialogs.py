@@ -1,4 +1,4 @@
-"""All questions to the user in one class, which tests replace by prepared answers."""
+"""All questions to the user in one class, which tests replace with prepared answers."""
 
 from __future__ import annotations
 
@@ -114,13 +114,13 @@ class Dialogs:
         """The answer of a dialog, or None if it was cancelled.
 
         Args:
-            make: makes the dialog for a parent, e.g. a `functools.partial`.
+            make: creates the dialog with the given parent, e.g. a `functools.partial`.
         """
         dialog = make(self._parent)
         return dialog.answer if is_accepted(dialog) else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
-        """True if the user confirms an action; ``do_it`` is the text of the confirming button, Cancel the default."""
+        """True if the user confirms an action. ``do_it`` labels the confirming button; the default is Cancel."""
         box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(text)
@@ -145,7 +145,10 @@ class Dialogs:
         return self._ask_for_file(title, filters, suggested, confirms=True)
 
     def database_path(self, title: str, suggested: Path) -> Path | None:
-        """Ask for a new or existing database; no confirmation, because the file is not replaced. None if cancelled."""
+        """Ask for a new or existing database; None if cancelled.
+
+        An existing file needs no confirmation, because it is not replaced.
+        """
         return self._ask_for_file(title, tr(DATABASE_FILTER), suggested, confirms=False)
 
     def _message_box(self, title: str) -> QMessageBox:
@@ -161,7 +164,7 @@ class Dialogs:
         return box
 
     def _ask_for_file(self, title: str, filters: str, suggested: Path, *, confirms: bool) -> Path | None:
-        # Not the static function, which checks the typed name before the suffix is added.
+        # The static function is unsuitable, because it checks the typed name before it adds the suffix.
         dialog = QFileDialog(self._parent, title, str(suggested.parent), filters)
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         is_scenario = suggested.name.endswith(SCENARIO_FILE_SUFFIX)
@@ -223,7 +226,7 @@ class Dialogs:
         return answer if has_answer else None
 
     def report(self, title: str, text: str) -> None:
-        """Show a text of many lines, for reading and copying."""
+        """Show a long text for reading and copying."""
         dialog = named(QDialog(self._parent), "report")
         dialog.setWindowTitle(title)
         field = QPlainTextEdit(text, dialog, readOnly=True)
@@ -245,7 +248,7 @@ class Dialogs:
         box.deleteLater()
 
     def tell_bug(self, report: str, file: Path | None) -> None:
-        """Report a bug of Subflow and offer the crash report for copying; ``file`` is its file, if it was saved."""
+        """Show that Subflow has a bug, and offer the crash report for copying; ``file`` is None if it was not saved."""
         box = named(self._message_box(tr("Subflow has a bug")), "bug")
         box.setIcon(QMessageBox.Icon.Critical)
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))

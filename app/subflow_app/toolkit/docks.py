@@ -1,9 +1,10 @@
-"""One class for the docking of panels, which hides the docking library, and the folding of a panel to one line.
+"""Docking of panels, with the docking library hidden behind one class, and the folding of a panel to one line.
 
 Panels are arranged around a centre, and their layout is saved. A folded dock area shows its tabs and a short summary.
 
 QtAds rather than ``QDockWidget``: QtAds supports pinned side tabs, floating groups and a fixed centre. Its style sheet
-is made for light palettes (the text of an inactive tab is almost invisible on a dark one), hence :func:`_style_sheet`.
+is designed for light palettes: on a dark one, the text of an inactive tab is almost invisible. :func:`_style_sheet`
+replaces it.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from subflow_app.toolkit.widgets.shorthand import as_written, named, timer
 from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # largest height of a Qt widget, px
-_SHARE = 0.34  # share of the height for an unfolded area without a previous height
+_SHARE = 0.34  # share of the height for an unfolded area whose earlier height is unknown
 _LEAST_LINE = 40  # px, minimum width of the summary beside the tabs
 _BUTTONS = 60  # px, for the buttons at the end of a bar
 
@@ -42,8 +43,8 @@ _BUTTONS = 60  # px, for the buttons at the end of a bar
 class PanelFold(QObject):
     """Folds the dock area of one panel if another area is above or below; has no effect otherwise.
 
-    The user may move panels, so the area is looked up again when an area is created, or when the panel is floated or
-    docked.
+    The user may move panels, so the panel's area is looked up again whenever an area is created, and when the panel is
+    floated or docked.
     """
 
     chosen = Signal(bool)  # the user folded or unfolded the area
@@ -57,7 +58,7 @@ class PanelFold(QObject):
         """
         super().__init__(manager)
         self._dock = dock
-        self.is_folded = False  # also true while the area cannot be folded, because no other area is above or below
+        self.is_folded = False  # the requested state, even while the area cannot be folded
         self._text = ""
         self._line: _Line | None = None
         # Panels in the folded area. The area itself is never stored, because QtAds deletes areas when layouts change.
@@ -88,7 +89,7 @@ class PanelFold(QObject):
             self.toggle()
 
     def release(self) -> None:
-        """Show the folded panels without a height limit until `follow`; call this before panels are moved."""
+        """Show the folded panels without a height limit until `follow` is called; call this before panels are moved."""
         held, self._held = self._held, []
         for dock in held:
             dock.widget().show()
@@ -99,7 +100,7 @@ class PanelFold(QObject):
                 area.setMaximumHeight(_NO_LIMIT)
 
     def follow(self) -> None:
-        """Fold or unfold the current area of the panel."""
+        """Fold or unfold the current area of the panel, as requested."""
         area = self._dock.dockAreaWidget()
         # Hold a reference to the splitter during this method: when PySide drops its last reference to a splitter, it
         # also releases the splitter's children.
@@ -174,7 +175,7 @@ def _can_fold(area: Any, splitter: QWidget | None) -> bool:
 
 
 class _Line(QToolButton):
-    """The button at the end of the tabs, with the summary cut to the available width."""
+    """The button after the tabs that folds the area and shows the summary, cut to the available width."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -277,7 +278,7 @@ class Docks(QObject):
         area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
 
     def add(self, name: str, title: str, widget: QWidget, *, icon_name: str) -> None:
-        """Add a panel as a tab of the centre; :meth:`place` moves it to its place.
+        """Add a panel as a tab of the centre; :meth:`place` moves it to its final position.
 
         Args:
             name: object name, stable across versions because saved layouts refer to it.
@@ -290,7 +291,7 @@ class Docks(QObject):
         dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)
         self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
-        # A signal of the tab, which stays with its panel, whereas areas are deleted and recreated when layouts change.
+        # Connect to the tab, which remains with its panel; areas are deleted and recreated when layouts change.
         dock.tabWidget().clicked.connect(lambda dock=dock: self._unfold(dock))
         dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
@@ -302,7 +303,7 @@ class Docks(QObject):
         return self.fold
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
-        """Set the sizes in the splitter of panel ``name`` (or the centre): pixels, left to right or top to bottom."""
+        """Set the sizes, px, in the splitter that contains a panel or the centre, left to right or top to bottom."""
         around = self._manager.findDockWidget(name).dockAreaWidget().parentWidget()
         while around is not None and not isinstance(around, QSplitter):
             around = around.parentWidget()
@@ -315,13 +316,13 @@ class Docks(QObject):
 
     @contextmanager
     def rearranging(self) -> Iterator[None]:
-        """Suspend drawing and polishing within the `with` block, in which several panels move."""
+        """Context for moving several panels, in which drawing and polishing are suspended."""
         style, focused = self._manager.styleSheet(), QApplication.focusWidget()
         if self.fold is not None:
             self.fold.release()
         self._window.setUpdatesEnabled(False)
-        # Each panel that is added as a tab is in front until the next one is added. While hidden, it does not count as
-        # viewed by the user.
+        # Each panel that is added as a tab is in front until the next one is added. Hide all panels meanwhile, so that
+        # none of them counts as viewed by the user.
         self._manager.hide()
         self._manager.setStyleSheet("")
         try:
@@ -336,7 +337,7 @@ class Docks(QObject):
     def place(self, name: str, side: Side, beside: str | None = None) -> None:
         """Move a panel to a side of the window, or of the panel ``beside``, and open it."""
         dock = self._panels[name].dock
-        # First, because the tab of a panel that is moved while closed does not appear again.
+        # Open the panel first: if it is moved while closed, its tab does not reappear.
         dock.toggleView(True)
         neighbour = self._manager.findDockWidget(beside).dockAreaWidget() if beside else None
         self._manager.addDockWidget(side.value, dock, neighbour)
@@ -347,7 +348,7 @@ class Docks(QObject):
         return state
 
     def restore_state(self, state: QByteArray) -> bool:
-        """Restore a layout saved by :meth:`save_state`; False without a change if it is from another version."""
+        """Restore a layout of :meth:`save_state`; False, without any change, if it is from another version."""
         with self.rearranging():
             return bool(self._manager.restoreState(state, LAYOUT_VERSION))
 
@@ -396,7 +397,7 @@ class Docks(QObject):
         self._panels[name].dock.toggleView(False)
 
     def raise_panel(self, name: str) -> None:
-        """Bring a panel (or the centre) to the front of its dock area; a closed panel stays closed."""
+        """Bring a panel (or the centre) to the front of its dock area; a closed panel remains closed."""
         dock = self._manager.findDockWidget(name)
         if not dock.isClosed():
             self._unfold(dock)
@@ -407,7 +408,7 @@ class Docks(QObject):
             self.fold.show_panel(dock)
 
     def front_of(self, name: str) -> str:
-        """Name of the panel (or the centre) in front in the dock area of a panel."""
+        """Name of the front panel (or the centre) in the dock area that contains a panel."""
         area = self._manager.findDockWidget(name).dockAreaWidget()
         return str(area.currentDockWidget().objectName())
 

@@ -1,7 +1,7 @@
 """Base classes of features: separate parts of the window, listed in `shell/features.py`.
 
-A feature receives ports: a Protocol that names the parts of the window that it uses, and that a test can satisfy
-without a window. The feature supplies its panel, the actions that are possible now, and whether the window may close.
+A feature receives its ports, a Protocol of the parts of the window that it uses, which tests can satisfy without a
+window. The feature supplies its panel, lists the actions that are possible now, and decides if the window may close.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class FeatureMap(Protocol):
 
 
 class FeatureHolder(Protocol):
-    """A window with features, as far as the actions of a feature use it."""
+    """The part of a window that the actions of a feature need: its features."""
 
     @property
     def features(self) -> FeatureMap:
@@ -35,10 +35,10 @@ class FeatureHolder(Protocol):
 
 
 class Feature(QObject):
-    """Base of all features, made before the docks; expensive parts are made when first shown.
+    """Base class of all features, which are created before the docks; expensive parts are created when first shown.
 
     Attributes:
-        panel_name: object name of its panel, a key of `workspaces.PANELS`; empty without a panel.
+        panel_name: object name of its panel, a key of `workspaces.PANELS`; empty for a feature without a panel.
         panel: the content of that panel.
         strip: widget below the panels, as wide as the window.
     """
@@ -50,10 +50,10 @@ class Feature(QObject):
     strip: QWidget | None = None
 
     def connect_parts(self) -> None:
-        """Connect with the other parts, all of which exist now."""
+        """Connect to the other parts of the window; called once all of them exist."""
 
     def possible(self) -> frozenset[str]:
-        """Ids of possible operations, usually the ids of its actions."""
+        """Ids of the operations that are possible now, usually ids of its actions."""
         return frozenset()
 
     def may_close(self) -> bool:
@@ -61,15 +61,15 @@ class Feature(QObject):
         return True
 
     def close(self) -> None:
-        """End all work, because the window closes."""
+        """End all work; called when the window closes."""
 
 
 class LazyFeature(Feature):
     """A feature whose panel is filled when first shown or requested.
 
     Attributes:
-        title: accessible name of the panel, English.
-        panel_object: object name of the panel; empty: `panel_name` with "_panel".
+        title: accessible name of the panel, in English.
+        panel_object: object name of the panel; empty for `panel_name` followed by "_panel".
         room: minimum width and height of the content, px.
         scrolls: whether the panel may become smaller than its content.
     """
@@ -80,31 +80,31 @@ class LazyFeature(Feature):
     scrolls = False
 
     def __init__(self) -> None:
-        """Make an empty panel."""
+        """Create an empty panel."""
         super().__init__()
         name = self.panel_object or f"{self.panel_name}_panel"
         self.panel: LazyPanel = LazyPanel(name, tr(self.title), room=self.room)
         self.panel.first_shown.connect(self.fill)
 
     def fill(self) -> None:
-        """Fill the panel, unless it is filled."""
+        """Fill the panel, unless it is already filled."""
         raise NotImplementedError
 
 
 class PanelFeature(LazyFeature, Generic[C]):
-    """A feature whose panel shows one widget, which `make` builds at the first access."""
+    """A feature whose panel shows one widget, which `make` builds on first access."""
 
     room = (430, 240)
     scrolls = True
 
     def __init__(self) -> None:
-        """Make an empty panel."""
+        """Create an empty panel."""
         super().__init__()
         self.shown: C | None = None
 
     @property
     def content(self) -> C:
-        """The content of the panel, made at the first access; `shown` is None until then."""
+        """The content of the panel, built on first access; `shown` is None until then."""
         if self.shown is None:
             self.shown = self.make()
             self.panel.put_in(self.shown, scrolls=self.scrolls)
@@ -112,11 +112,11 @@ class PanelFeature(LazyFeature, Generic[C]):
         return self.shown
 
     def fill(self) -> None:
-        """Make the content."""
+        """Build the content."""
         _ = self.content
 
     def make(self) -> C:
-        """Build the content; imports its modules here, because most sessions never open the panel."""
+        """Build the content, and import its modules only here, because most sessions never open the panel."""
         raise NotImplementedError
 
     def on_made(self) -> None:
@@ -136,20 +136,20 @@ class Session(Protocol):
         """True if the window may close."""
 
     def close(self) -> None:
-        """Ends all work."""
+        """End all work."""
 
 
 class SessionFeature(LazyFeature, Generic[S]):
-    """A feature whose session, with all its imports, is made when its panel is filled."""
+    """A feature whose session is created, with all its imports, when its panel is filled."""
 
     def __init__(self) -> None:
-        """Make an empty panel."""
+        """Create an empty panel."""
         super().__init__()
         self.made: S | None = None
 
     @property
     def session(self) -> S:
-        """The session, made at the first access; `made` is None until then."""
+        """The session, created on first access; `made` is None until then."""
         if self.made is None:
             self.made = self.make()
             self.panel.put_in(self.made.panel, scrolls=self.scrolls)
@@ -158,11 +158,11 @@ class SessionFeature(LazyFeature, Generic[S]):
         return self.made
 
     def fill(self) -> None:
-        """Make the session."""
+        """Create the session."""
         _ = self.session
 
     def make(self) -> S:
-        """Build the session with its panel; imports its modules here."""
+        """Build the session with its panel, and import its modules only here."""
         raise NotImplementedError
 
     def possible(self) -> frozenset[str]:

@@ -3,7 +3,7 @@
 Every function takes an SI value (bit/s, s, bytes, packets, ratio) and returns text, with a unit if the quantity has
 one. A missing value (NaN, ``None``) becomes an en dash. An infinite rate, time, size or number becomes "unlimited".
 Numbers use a decimal point in every language, as in fields, files and figures, so a value read off a plot can be typed
-into a field. A thin space groups thousands from five digits on: a comma beside a decimal point would be ambiguous
+into a field. In numbers of five or more digits, a thin space groups thousands, because the meaning of a comma differs
 between languages.
 """
 
@@ -40,9 +40,9 @@ _MONTHS = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """``digits`` significant digits, with grouped thousands: 12345.6 -> "12 346"; below a millionth with an exponent.
+    """A number with ``digits`` significant digits and grouped thousands: 12345.6 -> "12 346".
 
-    Readers misjudge six or more leading zeros: 1.43e-8, not 0.0000000143.
+    Numbers below a millionth have an exponent, because readers misjudge many leading zeros: 1.43e-8, not 0.0000000143.
     """
     if value is None or math.isnan(value):
         return MISSING
@@ -69,7 +69,7 @@ def time(seconds: float | None, digits: int = 3) -> str:
 
 
 def size(size_bytes: float | None, digits: int = 3) -> str:
-    """An amount of data, decimal prefixes: 600e6 -> "600 MB"."""
+    """An amount of data, with decimal prefixes: 600e6 -> "600 MB"."""
     return _scaled(size_bytes, _SIZE, digits)
 
 
@@ -117,7 +117,7 @@ def duration(seconds: float | None) -> str:
 
 
 def progress(now_s: float, end_s: float) -> str:
-    """Simulated time of a run: "12.3 of 60 s"; one decimal, so that the text keeps its width while it counts."""
+    """Simulated time of a run: "12.3 of 60 s"; always with one decimal, so that the width of the text is steady."""
     return tr("{now} of {end} s", now=f"{now_s:.1f}", end=number(end_s, 6))
 
 
@@ -125,7 +125,7 @@ def moment(utc: datetime | str | None, now: datetime | None = None) -> str:
     """A point in time, in local time: "today 13:05", "yesterday 09:12", "12 Nov 2026 09:12".
 
     Args:
-        utc: an aware datetime, or ISO 8601 text; UTC is assumed without a zone.
+        utc: a datetime or ISO 8601 text; if it has no time zone, UTC is assumed.
         now: an aware datetime; default: the current time.
     """
     if not utc:
@@ -153,8 +153,7 @@ def _scaled(value: float | None, steps: tuple[tuple[float, str], ...], digits: i
     base_unit = next(unit for factor, unit in steps if factor == 1.0)
     if value == 0:
         return f"0 {base_unit}"
-    # A value within half a unit of the last digit below the next prefix rounds up to it: 999.9996 kbit/s is "1 Mbit/s",
-    # not "1000 kbit/s".
+    # A value that would be rounded up to 1000 gets the next prefix: 999.9996 kbit/s is "1 Mbit/s", not "1000 kbit/s".
     rounded = abs(value) * (1 + 0.5 * 10.0**-digits)
     factor, unit = next(((f, u) for f, u in steps if rounded >= f), steps[-1])
     return f"{number(value / factor, digits)} {unit}"

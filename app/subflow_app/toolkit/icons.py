@@ -1,4 +1,4 @@
-"""Icons by meaning, drawn from vector fonts in the colours of the theme: crisp at every scale, light and dark.
+"""Icons by meaning, drawn from vector fonts in the colours of the theme, so that they are crisp at every scale.
 
 The window names the meaning of an icon ("run"), never its glyph, so that a glyph can be replaced in one place.
 """
@@ -213,7 +213,7 @@ _FONTS = {
     "ph": ("phosphor-1.3.0.ttf", "phosphor-charmap-1.3.0.json"),
     "mdi6": ("materialdesignicons6-webfont-6.9.96.ttf", "materialdesignicons6-webfont-charmap-6.9.96.json"),
 }
-# Font size as a share of the icon's height, because glyphs of icon fonts reach to the edge of their box.
+# Font size as a share of the icon's height; less than 1, because glyphs of icon fonts reach to the edge of their box.
 _GLYPH_SHARE = 0.875
 
 
@@ -276,7 +276,7 @@ class _GlyphEngine(QIconEngine):
 
 
 def font_files() -> list[Path]:
-    """The fonts of the icons and their glyph tables: all files of qtawesome that are used."""
+    """The fonts of the icons and their glyph tables, the only files of qtawesome that are used."""
     return [_font_folder() / name for names in _FONTS.values() for name in names]
 
 

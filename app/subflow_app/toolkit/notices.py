@@ -42,7 +42,7 @@ class Notices:
         self._banners.show_banner("action", "error", problem_text(text), ways)
 
     def time_told(self, text: str, ways: Sequence[Way]) -> None:
-        """Show information on the time of the playhead; an empty text removes the banner."""
+        """Show information about the time at the playhead; an empty text removes the banner."""
         if text:
             self._banners.show_banner("time", "warning", text, ways)
         else:
@@ -75,7 +75,7 @@ class Notices:
     def database_failed(
         self, error: StoreError, has_other: bool, choose: Callable[[], None], again: Callable[[], None]
     ) -> None:
-        """Report that a database could not be opened; ``has_other`` if the previous one stays open."""
+        """Report that a database could not be opened; ``has_other`` is True if the previous one remains open."""
         what_now = (
             tr("The database from before stays open.")
             if has_other
@@ -107,7 +107,7 @@ class Notices:
         )
 
     def database_opened(self) -> None:
-        """Remove earlier problems, because the database is open."""
+        """Remove the banner about earlier problems with the database, because it is open now."""
         self._banners.close_banner("database")
 
     def history_failed(self, error: Exception) -> None:
@@ -115,7 +115,7 @@ class Notices:
         self._show_history_error(error, self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
-        """Report that the list of runs could not be read, or a run could not be changed; the list stays."""
+        """Report that the list of runs could not be read, or a run could not be changed; the list is not cleared."""
         ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
         self._show_history_error(error, ways)
 
@@ -139,7 +139,7 @@ class Notices:
         self._banners.show_banner("purged", "info", what)
 
     def training_began(self) -> None:
-        """Remove notices on earlier trainings, because a training began."""
+        """Remove notices about earlier trainings when a training begins."""
         self._banners.close_banner("training")
 
     def training_failed(self, text: str) -> None:
@@ -147,7 +147,7 @@ class Notices:
         self._banners.show_banner("training", "error", problem_text(text))
 
     def promoted(self, name: str, controller: str) -> None:
-        """Report that a policy is in the library, and how scenarios use it."""
+        """Report that a policy was added to the library, and show how scenarios use it."""
         how = f'controller = {{ name = "{controller}", policy = "{name}" }}'
         text = tr("The policy is in your library: {how}.", how=how)
         self._banners.show_banner("training", "info", text)
@@ -162,11 +162,11 @@ class Notices:
         self._banners.show_banner("live", "warning", text)
 
     def live_change_made(self) -> None:
-        """Remove notices on earlier changes of the run, because a change was made."""
+        """Remove notices about refused changes of the run once a change has been made."""
         self._banners.close_banner("live")
 
     def run_began(self, warnings: Sequence[str]) -> None:
-        """Remove notices on earlier runs and show the warnings on the scenario, because a run began."""
+        """Remove notices about earlier runs and show warnings about the scenario when a run begins."""
         self._banners.close_banner("run")
         if warnings:
             self._banners.show_banner("scenario", "warning", " ".join(f"{problem_text(each)}." for each in warnings))

@@ -1,4 +1,4 @@
-"""The user's settings, saved whenever they change; a failure to save blocks no work."""
+"""The user's settings, saved whenever they change; a failure to save them does not interrupt work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Start, progress, pause, stop and end of a job in the window, independent of the job's purpose."""
+"""Control of a job in the window, whatever its purpose: start, pause, stop, and signals for progress and end."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _REFRESH_MS = 250
 
 
 class Study(QObject, Generic[J]):
-    """One job at a time in a worker thread."""
+    """Runs one job at a time in a worker thread."""
 
     changed = Signal()  # `is_running` or `is_paused` has changed
     ticked = Signal()  # progress may have changed; also emitted when a job starts
-    # The job, None if it could not be made; and its `JobOutcome`, None if it did not run or raised an exception. Errors
-    # are reported after this signal.
+    # Carries the job and its `JobOutcome`. The job is None if it could not be created, and the outcome is None if the
+    # job did not run or raised an exception. Errors are reported after this signal.
     ended = Signal(object, object)
 
     def __init__(self, workers: Workers, parent: QObject, name: str, report: Callable[[Exception], object]) -> None:
@@ -54,11 +54,15 @@ class Study(QObject, Generic[J]):
 
     @property
     def job(self) -> J | None:
-        """The job in progress; None if no job runs, or its preparation has not ended yet."""
+        """The job in progress; None if no job runs, or the job is still being created."""
         return None if self._run is None else self._run.job
 
     def start(self, job: J | Callable[[], J]) -> None:
-        """Run a job in a worker thread, where it is made if needed; a job in progress is stopped without a report."""
+        """Run a job in a worker thread; a job in progress is stopped without a report.
+
+        Args:
+            job: the job, or a function that creates it in that thread.
+        """
         self.forget()
         run: _Run[J] = _Run(job)
         self._run = run
@@ -74,14 +78,14 @@ class Study(QObject, Generic[J]):
         self.changed.emit()
 
     def toggle_pause(self) -> None:
-        """Pauses the job, or continues it."""
+        """Pause the job, or continue it."""
         if self.job is not None:
             self.is_paused = not self.is_paused
             (self.job.pause if self.is_paused else self.job.unpause)()
             self.ticked.emit()
 
     def stop(self) -> None:
-        """Ends the job soon; completed work is kept."""
+        """End the job soon; completed work is kept."""
         if self._run is not None:
             self._run.stop()
 
@@ -108,7 +112,7 @@ class Study(QObject, Generic[J]):
 
 
 class _Run(Generic[J]):
-    """One job from its start to its end; another job may start before its end."""
+    """One job from its start to its end; the next job may start before this one has ended."""
 
     def __init__(self, job: J | Callable[[], J]) -> None:
         self._make = job if callable(job) else lambda: job

@@ -1,8 +1,9 @@
-"""Colours of the window: three sets of tokens, and their palettes and style sheets; `app_theme` switches them.
+"""Colours of the window: three sets of colour tokens, with their palettes and style sheets.
 
-All colours of widgets come from :class:`Tokens`; curve colours come from ``subflow_app.vocabulary.palette``, because
-exported figures need them without Qt. Fusion gets a palette of ours: ``setColorScheme`` has no effect on many Linux
-desktops. Ready-made style sheets take half a second to apply and change the size of every control.
+`app_theme` switches between the sets. All colours of widgets come from :class:`Tokens`; curve colours come from
+``subflow_app.vocabulary.palette``, because exported figures need them without Qt. Fusion gets our own palette, because
+``setColorScheme`` has no effect on many Linux desktops, and ready-made style sheets take half a second to apply and
+change the size of every control.
 """
 
 from __future__ import annotations
@@ -228,7 +229,7 @@ QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 
 
 def edge_style(tokens: Tokens) -> str:
-    """Rules for high contrast, because Fusion derives edges from the window's colour, which is black here."""
+    """Rules for visible edges in high contrast; Fusion would derive edges from the window's colour, which is black."""
     t = tokens
     return f"""
 QLineEdit, QPlainTextEdit, QTextBrowser {{ border: 1px solid {t.border}; padding: 1px 3px; }}
@@ -298,7 +299,7 @@ _switch = _Switch()
 
 
 def current_tokens() -> Tokens:
-    """The current tokens; the light set before a theme was applied."""
+    """The current tokens; the light set until a theme is applied."""
     return _current
 
 
@@ -328,12 +329,12 @@ class _Styled(QObject):
         follow_theme(self._apply)
 
     def _apply(self, tokens: Tokens) -> None:
-        # Without an attribute for the widget, which would create a reference cycle.
+        # An attribute for the widget would create a reference cycle, so use the parent.
         self.parent().setStyleSheet(self._style(tokens))  # type: ignore[union-attr]
 
 
 def set_style(widget: QWidget, style: Style) -> None:
-    """Give a widget a style sheet that follows the theme; call only once per widget, because it cannot be replaced."""
+    """Give a widget a style sheet that follows the theme. Call this once per widget: the style cannot be replaced."""
     _Styled(widget, style)
 
 

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 
 class Task(QThread):
-    """One piece of work in a separate thread; made by :meth:`Workers.start`.
+    """One piece of work in a separate thread; created by :meth:`Workers.start`.
 
     One thread per task rather than a pool: a run may take minutes, and opening a database must not wait for it.
     """
@@ -89,16 +89,15 @@ class Workers(QObject):
             failed: called on the GUI thread with the exception, to clean up and report the error; None: `failed` is
                 emitted. An unexpected exception is also raised again there, and thus reported as a bug.
             cancel: makes ``work`` return soon; called on the GUI thread.
-            patience_ms: time, ms, for which the GUI thread waits for the end of the work, whose callback then runs
-                before this method returns. Short work thus completes within the call, and long work never blocks the
-                window.
-            in_turn: whether the work waits for all work started in turn before it.
+            patience_ms: longest time, ms, that this method waits for the work. If the work ends in time, its callback
+                runs before the method returns; otherwise the work continues without blocking the window.
+            in_turn: whether the work waits for all earlier work that was also started with `in_turn`.
         """
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
         if self._is_finished:
             return task  # called by a timer or a late event; a thread that outlives its window would crash the program
         self._tasks.append(task)
-        # The receiver lives on the GUI thread, so Qt queues these calls to it.
+        # The receiver lives on the GUI thread, so Qt delivers the signal there.
         receiver = _Receiver(self, task, succeeded, failed or self.failed.emit)
         task.finished.connect(receiver.on_finished)
         task.start()
@@ -160,7 +159,7 @@ class _Receiver(QObject):
 
 
 class _Turns:
-    """Makes pieces of work, each in a separate thread, run in the order of their requests."""
+    """Makes work in different threads run one piece at a time, in the order of the requests."""
 
     def __init__(self) -> None:
         """Start with an empty queue."""
@@ -187,7 +186,7 @@ Work = Callable[[Callable[[], bool]], object]
 
 
 class LatestReader(QObject):
-    """Computes the latest request next, and cancels computations that are no longer needed."""
+    """Computes one request at a time, always the latest, and cancels computations that are no longer needed."""
 
     read = Signal(object)  # result of the work
     failed = Signal(object)  # the exception that the work raised
@@ -202,7 +201,7 @@ class LatestReader(QObject):
             pause_ms: pause before a result is recomputed for data that have only grown, ms.
         """
         super().__init__(parent)
-        self.patience_ms = 0  # faster computations complete within `ask`
+        self.patience_ms = 0  # `ask` waits this long for a computation, so that a fast one completes within the call
         self._workers = workers
         self._name = name
         self._wanted: Work | None = None
@@ -215,12 +214,12 @@ class LatestReader(QObject):
         return self._wanted is not None or self._given_up is not None
 
     def ask(self, work: Work, *, is_other: bool) -> None:
-        """Compute a request next.
+        """Compute this request next.
 
         Args:
             work: the computation.
-            is_other: whether the request differs from the previous one not only by additional data. It then replaces
-                earlier requests, and runs without the pause.
+            is_other: whether the request differs from the previous one in more than additional data. If so, it replaces
+                earlier requests and runs without the pause.
         """
         self._wanted = work
         if is_other:

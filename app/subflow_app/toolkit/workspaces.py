@@ -1,4 +1,4 @@
-"""Panels of the window, and workspaces that arrange them for each task and save the changes of the user."""
+"""Panels of the window, and workspaces that arrange them for each task and save the user's changes."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ WORKSPACES = {
 DEFAULT_WORKSPACE = "run"
 
 
-# Comfortable widths of forms and tables, px: plots and pictures receive further space.
+# Greatest and least width of a column of forms and tables, px. Plots and pictures take the remaining width.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 308
 _ROOMY = "study"  # workspace whose panels are as large as its plots
 _HOMES = {"script": "script"}  # panel -> the workspace designed for it
-_LOW = 900  # px; in a lower window the history starts folded to a line
+_LOW = 900  # px; in a window of less height, the history starts folded to a line
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,12 +84,12 @@ class Arrangement:
     """The initial arrangement of a workspace.
 
     Attributes:
-        places: places of panels, in the order in which they are applied; all other panels are closed, and open at their
-            last place.
-        columns: share of the width of each column, left to right; 0 for a column of a form.
+        places: places of panels, in the order in which they are applied; all other panels are closed, and reopen at
+            their last place.
+        columns: share of the width of each column, left to right; 0 for a column of forms.
         rows: shares of the height for panels above each other, by the name of one of these panels.
         front: panels (or the plots) in front of other panels in the same place.
-        forms: share of the window's width for each column of a form, within limits.
+        forms: share of the window's width for each column of forms, within limits.
     """
 
     places: tuple[Place, ...]
@@ -101,7 +101,7 @@ class Arrangement:
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
     "design": Arrangement(
-        # Topology and plots share the largest place: the canvas while the user draws, the plots once a run starts.
+        # Topology and plots share the largest place, which shows the canvas until a run starts, and then the plots.
         (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
         columns=(1, 0),
         front=("topology",),
@@ -217,7 +217,7 @@ class Workspaces(QObject):
         Args:
             docks: the docks with all panels.
             fold: fold of the history.
-            window: the window, whose height decides if the history is folded, until the user chooses.
+            window: the window; the history is folded while the window is low, unless the user chose otherwise.
         """
         super().__init__(window)
         self._docks = docks
@@ -232,7 +232,7 @@ class Workspaces(QObject):
         window.installEventFilter(self)
 
     def show(self, name: str) -> None:
-        """Show a workspace as it was left, and emit `changed`; the current workspace stays as it is.
+        """Show a workspace as it was left, and emit `changed`; the current workspace is not rearranged.
 
         Raises:
             KeyError: if the workspace does not exist.
@@ -249,7 +249,7 @@ class Workspaces(QObject):
     def go_to(self, panel: str) -> None:
         """Show and focus a panel; if the current workspace has no place for it, change to a workspace that has one.
 
-        An open panel stays in place, because the user has put it there.
+        An open panel remains in place, because the user has put it there.
         """
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
@@ -277,7 +277,7 @@ class Workspaces(QObject):
         return dict(self._kept)
 
     def present(self) -> None:
-        """Show the arrangement for presentations, until :meth:`end_presenting` or another workspace."""
+        """Show the arrangement for presentations, until :meth:`end_presenting` or the choice of a workspace."""
         self._keep()
         self._is_presenting = True
         self._arrange()

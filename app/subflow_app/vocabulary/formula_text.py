@@ -1,7 +1,7 @@
 """Formulas of rules as trees of fractions, indices and words, for drawing.
 
-The source text is a rule as written in the core, e.g. `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`; words between
-formulas stay words. The alternative, LaTeX typeset by matplotlib, takes half a second to import and would require a
+The source text is a rule as written in the core, e.g. `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`. Words between
+formulas remain words. The alternative, LaTeX typeset by matplotlib, takes half a second to import and would require a
 second version of every rule.
 """
 
@@ -28,7 +28,7 @@ _SIGNS = {"*": "·", "·": "·", "-": "−", "<=": "≤", ">=": "≥", "!=": "�
 _INDEXED = re.compile(r"(?P<base>[A-Za-z]|cwnd|s?rtt|d?RTT|" + "|".join(GREEK) + r")_(?P<index>[A-Za-z0-9]+)")
 # Functions with an index: max_k(x_k), sum_k x_k.
 _OVER = re.compile(r"(?P<base>max|min|sum)_(?P<index>[a-z])")
-# Quantities whose juxtaposition means a product: "2 rate srtt". Two other adjacent names are words.
+# Adjacent quantities form a product, as in "2 rate srtt"; any other adjacent names are words.
 _QUANTITIES = frozenset({"rate", "srtt", "rtt", "cwnd", "margin", "reference"})
 _CLOSING = {"(": ")", "[": "]"}
 
@@ -158,7 +158,7 @@ class _Parser:
         return Word("-" if is_hyphen else _SIGNS.get(token.text, token.text), gap=token.is_spaced)
 
     def _product(self) -> list[Node]:
-        """Factors and fractions of a product; a slash divides all factors since the last fraction by the next one."""
+        """Parts of a product; a slash divides all factors since the last fraction by the next factor."""
         found: list[Node] = []
         above: list[Node] = []
         below: list[Node] = []
@@ -281,7 +281,7 @@ def _multiplies(before: _Token, after: _Token) -> bool:
 
 
 def _bare(factors: list[Node]) -> Node:
-    """The factors as one element, without enclosing brackets, which a fraction bar or a superscript replaces."""
+    """The factors as one element, without enclosing brackets, which a fraction or superscript does not need."""
     if len(factors) == 1 and isinstance(factors[0], Row):
         parts = factors[0].parts
         first, last = (parts[0], parts[-1]) if len(parts) > 1 else (None, None)

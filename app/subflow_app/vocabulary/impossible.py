@@ -1,4 +1,4 @@
-"""Impossible numbers in a summary, such as a loss ratio above 1: they are reported, and pictures omit them."""
+"""Impossible numbers in a summary, such as a loss ratio above 1, which are reported and left out of pictures."""
 
 from __future__ import annotations
 

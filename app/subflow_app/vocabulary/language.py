@@ -1,13 +1,13 @@
-"""Translation of the window: English texts are the keys in the catalogue of each further language.
+"""Translation of the window. The English texts are the keys in the catalogues of the other languages.
 
 Texts are translated where they are shown: ``tr("Deleted {what}.", what=name)`` in a widget, ``tr(spec.title)`` for
 texts that tables hold in English. A text in a table is marked by ``translatable("...")``, or found by the collector of
 messages (``tests/helpers/messages.py``). Values are inserted by name after the translation, because languages order
 words differently.
 
-Logs, the command line and stored texts stay English, so that scripts and reports mean the same everywhere. Cores of
-features may translate texts for users: the language is English until a window sets another. Numbers keep their decimal
-point in every language, as in fields, files and figures.
+Logs, the command line and stored texts remain English, so that scripts and reports mean the same everywhere. Cores of
+features may translate texts for users, because the language is English until a window sets a different one. Numbers
+have a decimal point in every language, as in fields, files and figures.
 
 Catalogues are PO files of gettext, which all translation tools can edit; `foundation.resources` loads the shipped ones.
 `read_po` reads the part of the format that we use, in forty lines. Babel, which reads all of it, would cost 10 MB and a
@@ -27,11 +27,11 @@ class PoError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Translations by their English texts.
+    """Translations, by English text.
 
     Attributes:
-        texts: translations of texts without a number.
-        plurals: by (singular, plural): the forms for one and for any other number.
+        texts: translations of texts that do not depend on a number.
+        plurals: translations for one and for any other number, by the English singular and plural.
     """
 
     texts: Mapping[str, str]
@@ -85,7 +85,7 @@ def read_po(text: str) -> Catalogue:
 
 ENGLISH = "en"
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "de": "Deutsch"}
-"""Codes, and the native names of the languages."""
+"""Native names of the languages, by code."""
 
 SYSTEM = "system"
 """The setting that follows the desktop."""
@@ -109,7 +109,7 @@ def language_for(setting: str, preferred: Sequence[str]) -> str:
 
 
 def set_language(code: str, catalogue: Catalogue = _NOTHING) -> None:
-    """Set the language of texts shown from now on; visible texts do not change.
+    """Set the language of texts shown from now on; texts that are already visible do not change.
 
     Args:
         code: one of `LANGUAGES`.
@@ -138,7 +138,7 @@ def tr(text: str, /, **values: object) -> str:
     """The text in the language of the window.
 
     Args:
-        text: English text, with ``{name}`` as placeholders of values.
+        text: English text, with a placeholder such as ``{name}`` for each value.
         values: values by name.
     """
     shown = _current.texts.get(text, text)

@@ -19,11 +19,11 @@ from subflow_app.vocabulary.language import tr
 def time_mean(
     time_s: NDArray[np.float64], values: NDArray[Any], from_s: float = 0.0, until_s: float = math.inf
 ) -> float:
-    """The mean of a curve over an interval of time, in the unit of its values; NaN without a value there.
+    """The mean of a curve over an interval of time, in the unit of its values; NaN if the interval has no values.
 
-    A sample has the weight of the time since its predecessor, within the interval; the first sample has the same weight
-    as the second. A gap (NaN or infinity) has no weight. If all samples have the same time, their weights are equal.
-    `Recorder::mean` of the simulator computes the same for web pages.
+    Each sample is weighted by the time since the previous sample, within the interval; the first sample has the same
+    weight as the second. A gap (NaN or infinity) has no weight. If all samples have the same time, their weights are
+    equal. `Recorder::mean` of the simulator computes the same mean for web pages.
 
     Args:
         time_s: float64 [n], s, ascending.
@@ -35,7 +35,7 @@ def time_mean(
     at_s, known = time_s[:count], np.asarray(values[:count], dtype=np.float64)
     before_s = np.concatenate([2 * at_s[:1] - at_s[1:2] if count > 1 else at_s[:1] * 0.0, at_s[:-1]])
     begins_s = np.maximum(before_s, from_s)
-    # Times are rounded: a sample at the beginning of the interval counts as before it, whatever its last digit.
+    # Times are rounded. A sample at the beginning of the interval must count as before it, whatever its last digit.
     is_counted = (at_s > from_s * (1 + 1e-9)) & (begins_s < until_s * (1 - 1e-9)) & np.isfinite(known)
     if not is_counted.any():
         return math.nan
@@ -64,7 +64,7 @@ def is_one_run(signatures: Sequence[str]) -> bool:
 
 
 def one_run_notice(points: Sequence[Sequence[str]]) -> str:
-    """The sentence for points of a sweep whose runs are the same for all seeds; empty if no point has such runs.
+    """A sentence about points of a sweep whose runs are the same for all seeds; empty if no point has such runs.
 
     Args:
         points: signatures of the runs of each point that has runs.

@@ -31,7 +31,7 @@ PERIODS: Mapping[str, str] = {
     "episodes": translatable("the episodes since the last report"),
     "evaluation": translatable("all runs of an evaluation"),
 }
-"""The periods of measures, by the names in `Measure.over`."""
+"""The periods to which measures refer, by the names in `Measure.over`."""
 
 HOWS: Mapping[str, str] = {
     "sum": translatable("sum"),
@@ -42,7 +42,7 @@ HOWS: Mapping[str, str] = {
     "span": translatable("first start to last end"),
     "jain": translatable("Jain's index"),
 }
-"""The combinations of the numbers of several flows, by the names in `Combination.how`."""
+"""Ways to combine the numbers of several flows, by the names in `Combination.how`."""
 
 
 class NotMeasuredError(Exception):
@@ -161,8 +161,8 @@ class Measure:
         over: period of the measure, one of `PERIODS`.
         of: the kind of object that has the measure.
         function: name of its function in labs, claims and recipes; empty: none.
-        combine: combines several flows or subflows into one number; None: not possible.
-        default_for: kinds of flows that show it first.
+        combine: how numbers of several flows or subflows are combined; None if they cannot be combined.
+        default_for: kinds of flows for which it is shown first.
         of_run: key of the combined number of all flows in a run; empty: not reported.
         instead: key to use in summaries of older versions, which lack `key`; empty: none.
         source: for a number of a whole run, key of the flows' numbers that it combines; empty: `key`.
@@ -203,7 +203,7 @@ class Measure:
 
     @property
     def is_signed(self) -> bool:
-        """True if values may be negative: for rewards, utilities, and measures of which only the key is known."""
+        """True if values may be negative: for rewards, utilities, and measures known only by their key."""
         key = self.key.rpartition(".")[2]
         return dimension_of(key) is None and (key.endswith(_SIGNED) or self.title == self.key)
 
@@ -241,12 +241,12 @@ class Measure:
         return (-math.inf if self.is_signed else 0.0), math.inf
 
     def is_possible(self, value: float) -> bool:
-        """True if the value lies within the bounds, up to the rounding of samples."""
+        """True if the value lies within the bounds, allowing for the rounding of samples."""
         least, most = self.bounds
         return not (value < least - _ROUNDING or value > most + _ROUNDING)
 
     def checked_text(self, value: float | None) -> str:
-        """Like `text`, with a remark on an impossible value; for values, not for differences of values."""
+        """Like `text`, but marks impossible values. Not for differences, which may lie outside the bounds."""
         text = self.text(value)
         if value is None or text == NOTHING or self.is_possible(value):
             return text
@@ -320,7 +320,7 @@ _SI_UNITS: Mapping[Dimension | None, str] = {
     Dimension.QUEUE: "pkt",
     Dimension.RATIO: "",
 }
-# Display of a dimension if only the dimension is known: unit, scale, decimals.
+# Unit, scale and decimals for the display of a value of which only the dimension is known.
 _SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
     Dimension.RATE: ("Mbit/s", 1e-6, 3),
     Dimension.TIME: ("s", 1.0, 3),
@@ -329,7 +329,7 @@ _SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
     Dimension.RATIO: ("%", 100.0, 2),
     None: ("", 1.0, None),
 }
-# Dimension by suffix of a key. The names of parameters in scenario files (the last three) contain no unit.
+# Dimension by suffix of a key. The last three are parameters in scenario files, whose names contain no unit.
 _ENDS: Mapping[str, Dimension] = {
     "_bps": Dimension.RATE,
     "_s": Dimension.TIME,

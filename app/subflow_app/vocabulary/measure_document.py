@@ -16,8 +16,8 @@ def as_document(translate: Callable[[str], str] = str) -> dict[str, Any]:
         translate: translates a text to the language of the reader; default: English.
 
     Returns:
-        ``periods`` and ``hows``: texts by name. ``measures`` and ``run_measures``: by key, attributes as in `Measure`,
-        with ``combine`` as {"how", "text", "keys"} or null.
+        A document with four entries. ``periods`` and ``hows`` map names to texts. ``measures`` and ``run_measures`` map
+        keys to the attributes of a `Measure`, in which ``combine`` is {"how", "text", "keys"} or null.
     """
 
     def entry(each: Measure) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The table of measures: each with name, unit, definition, formula, period, and the kinds of flows that show it first.
+"""The table of measures: name, unit, definition, formula and period of each, and the flows for which it is shown first.
 
 Legends, tables, history, sweeps, queries, labs, claims, recipes, the arena, reports, forks, trainings and web pages
 read this table. A key without an entry, e.g. of a recorded parameter (``links.wifi.delay``), gets its unit from its
@@ -387,7 +387,7 @@ _OF_RUNS = grouped(
 MEASURES: Mapping[str, Measure] = {
     each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
 }
-"""Measures by key; a key that flows and whole runs share means the measure of the flow here."""
+"""Measures by key. A key that exists for flows and for whole runs means the measure of a flow here."""
 
 
 def _of_run(key: str, **changed: Any) -> Measure:
@@ -429,8 +429,8 @@ RUN_MEASURES: Mapping[str, Measure] = {
         default_for=(),
     ),
 }
-"""Measures of whole runs by key, as in the store and in tables of sweeps. For some keys that flows have, too, the value
-is a mean over the flows.
+"""Measures of whole runs by key, as in the store and in tables of sweeps. For some keys that also exist for flows, the
+value is a mean over the flows.
 """
 
 NAMED: Mapping[str, Measure] = {each.function: each for each in MEASURES.values() if each.function}
@@ -440,7 +440,7 @@ _OWNERS = ("flows", "links")
 
 
 def measure(key: str) -> Measure:
-    """The measure of a recorded value: ``flows.download.mean_rtt_s`` is a mean RTT of one flow.
+    """The measure of a recorded value: ``flows.download.mean_rtt_s`` is the mean RTT of one flow.
 
     The result keeps the given key. For a key without an entry, the suffix determines the unit, and the key is the
     title. A key without an owner means a flow here, and a whole run in `run_measure`.
@@ -450,7 +450,7 @@ def measure(key: str) -> Measure:
 
 
 def run_measure(key: str) -> Measure:
-    """Like `measure`, for the record of a whole run: ``mean_rtt_s`` without an owner is the RTT per flow."""
+    """Like `measure`, for the record of a whole run: ``mean_rtt_s`` without an owner is the mean RTT over all flows."""
     return RUN_MEASURES[key] if key in RUN_MEASURES else measure(key)
 
 
@@ -467,7 +467,7 @@ def owner_of(key: str) -> str:
 
 
 def measure_title(key: str) -> str:
-    """Name of a recorded value in the language of the window, e.g. ``download: Mean RTT``; else the key."""
+    """Name of a recorded value in the language of the window, e.g. ``download: Mean RTT``, or its key."""
     if not is_measure(key):
         return key
     owner, title = owner_of(key), tr(run_measure(key).title)
@@ -475,7 +475,7 @@ def measure_title(key: str) -> str:
 
 
 def flow_kind(flow: Any) -> FlowKind:
-    """The kind of a flow, "sized" or "endless", which determines the measures that it shows first.
+    """The kind of a flow, "sized" or "endless", which determines the measures that are shown first.
 
     Args:
         flow: a flow of a summary document, or of a scenario. Summaries of older versions lack ``size_bytes``: their
@@ -489,7 +489,7 @@ def flow_kind(flow: Any) -> FlowKind:
 
 
 def default_measures(flow: Any) -> tuple[Measure, ...]:
-    """The measures that a flow shows first: for a flow with a size, completion time and goodput while active.
+    """The measures shown first for a flow, e.g. completion time and goodput while active for a flow with a size.
 
     Args:
         flow: as in `flow_kind`.
@@ -500,7 +500,7 @@ def default_measures(flow: Any) -> tuple[Measure, ...]:
 
 
 def headline_measures(flows: Iterable[Any]) -> tuple[Measure, ...]:
-    """The measures that a table of several flows shows first: those of each kind of flow in it.
+    """The measures that a table of several flows shows first, which are those of all kinds of flows in the table.
 
     Args:
         flows: as in `flow_kind`. Without flows, the measures of endless flows.
@@ -523,7 +523,7 @@ def rate_measure(*flows: Any) -> Measure:
 
 
 def run_values(flows: Sequence[Part]) -> dict[str, float]:
-    """The numbers of a whole run that follow from its flows, SI, by key, without unknown ones.
+    """The numbers of a whole run that follow from its flows, SI, by key; unknown numbers are left out.
 
     Args:
         flows: flows of the summary.
@@ -533,7 +533,7 @@ def run_values(flows: Sequence[Part]) -> dict[str, float]:
 
 
 def _counted(measured: Measure, flows: Sequence[Part]) -> Sequence[Part]:
-    """The flows that count: those with a size for makespan, active ones with subflows for Jain's index, else all."""
+    """The flows to include: for makespan, those with a size; for Jain's index, active ones with subflows; else all."""
     if measured.combine is SPAN:
         return [flow for flow in flows if flow_kind(flow) == "sized"]
     if measured.combine is JAIN:

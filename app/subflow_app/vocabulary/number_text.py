@@ -87,8 +87,7 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
 
     Args:
         reference: the value with which the others are compared, in the unit for display.
-        others: further values, each with its difference from the reference; pairs with any other difference are
-            ignored.
+        others: further values, each with its difference from the reference; pairs with a wrong difference are ignored.
         decimals: the smallest allowed number of decimals.
 
     Returns:

@@ -1,10 +1,10 @@
-"""Owners of traces with their colours and dashes, the same everywhere: curves, subflow paths, exported figures.
+"""Owners of traces, with colours and dashes that are the same in curves, subflow paths and exported figures.
 
-The hues are those of Okabe and Ito, which stay distinct for the common forms of colour blindness. A hue belongs to one
-subflow of a flow *definition* (``[flows.download]``, first path); the instances of a flow with ``count = 5`` share its
-hue in five shades. Thus the ribbon of a path in the topology, the curves of its subflows and the legend of a figure
-agree, and the fifteen curves of a fairness experiment still form three groups. One hue per instance was the
-alternative, but only seven hues exist.
+The hues are those of Okabe and Ito, which people with the common forms of colour blindness can distinguish. A hue
+belongs to one subflow of a flow *definition* (``[flows.download]``, first path); the instances of a flow with
+``count = 5`` share its hue in five shades. Thus the ribbon of a path in the topology, the curves of its subflows and
+the legend of a figure agree, and the fifteen curves of a fairness experiment still form three groups. One hue per
+instance was the alternative, but only seven hues exist.
 
 Source: Okabe, Ito 2008, "Color Universal Design".
 
@@ -48,7 +48,7 @@ def trace_owner(scope: str, text: str) -> str:
     """The owner of a trace, from its text in a file or a database.
 
     Args:
-        scope: "flow", "subflow" or "link": only the last two have a number or a direction after a slash.
+        scope: "flow", "subflow" (a number may follow a slash) or "link" (a direction may follow a slash).
         text: text such as ``10.0.0.1/2``.
     """
     if scope != "flow":
@@ -59,7 +59,7 @@ def trace_owner(scope: str, text: str) -> str:
 
 
 def written(owner: str) -> str:
-    """The original text from which `trace_owner` made an owner."""
+    """The original text of an owner that `trace_owner` has escaped."""
     if "%" not in owner:
         return owner
     for character in reversed(_SPELLED):
@@ -128,7 +128,7 @@ class ColourKey(NamedTuple):
         hue: index of the hue (0 is the first subflow of the first flow), or -1 for the neutral colour of totals.
         shade: index of the shade, from 0: the instance of the flow, the total, or 1 for the reverse direction of a
             link. Shades repeat after seven.
-        chosen: ``#RRGGBB`` chosen by the user instead; it is the same in every theme.
+        chosen: ``#RRGGBB`` that the user chose instead, the same in every theme; empty if the user chose no colour.
     """
 
     hue: int
@@ -160,8 +160,8 @@ def dash(run: int) -> tuple[float, ...]:
 
 GHOST_DASH = (5.0, 4.0)
 GHOST_OPACITY = 0.7
-"""Dash and opacity of the curves behind a run: those of a fork's original, or of the run before a change of a script.
-They keep their colours.
+"""Dash and opacity of curves drawn behind a run, which belong to the original of a fork, or to the run before a script
+was changed. These curves keep their colours.
 """
 
 

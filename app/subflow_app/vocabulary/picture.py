@@ -3,7 +3,7 @@
 `features.plots.qt.panel_plot` draws it on the screen, `features.paper.core.figures` into files and reports.
 
 Boxes show the spread of the runs at a point, in addition to their mean. Whiskers extend to the last value within 1.5
-times the height of the box; values beyond are drawn as dots.
+times the height of the box; values beyond them are drawn as dots.
 
 Source: Tukey 1977, "Exploratory Data Analysis".
 """
@@ -31,10 +31,10 @@ _MOST_DOTS = 60
 
 
 def interval_ends(means: FloatArray, halves: FloatArray, *, is_signed: bool) -> tuple[FloatArray, FloatArray]:
-    """Lower and upper ends of intervals for drawing; NaN without an interval.
+    """Lower and upper ends of intervals for drawing; NaN for a mean that has no interval.
 
-    Student's t ignores bounds: the interval of a few goodputs may extend below zero, which no goodput does, so it is
-    cut there. Negative values keep their whole interval.
+    Student's t ignores bounds: the interval of a few goodputs may extend below zero, although no goodput is negative,
+    so it is cut there. Negative values keep their whole interval.
 
     Args:
         means: float64 [n], in any unit.
@@ -104,7 +104,7 @@ class ColourScale:
     ticks: tuple[tuple[float, str], ...] = ()
 
     def shares(self, values: FloatArray) -> FloatArray:
-        """Positions of values in the scale, 0 to 1; NaN stays."""
+        """Positions of values in the scale, 0 to 1; NaN remains NaN."""
         return np.clip((values - self.low) / (self.high - self.low), 0.0, 1.0)
 
 
@@ -153,8 +153,8 @@ class PanelSeries:
         colour: its colour in all figures.
         shape: index of its marker and its dash.
         is_ours: whether it is the subject of the figure.
-        means: float64 [n_points], in the unit of the panel; NaN without a measurement. Traces: [n_samples].
-        halves: half widths of the 95 % intervals, like `means`; NaN without an interval. Traces: empty.
+        means: float64 [n_points], in the unit of the panel; NaN for a missing measurement. Traces: [n_samples].
+        halves: half widths of the 95 % intervals, like `means`; NaN for a missing interval. Traces: empty.
         values: results of the individual runs at each point, for boxes and scatter plots.
         references: values reported by other authors.
         x: traces: times or other positions of the samples; scatter plots: means of the other quantity; else empty.
@@ -189,15 +189,15 @@ class Panel:
         points: names of the points.
         positions: numeric positions of the points, in any order; empty: points at equal distances.
         series: series in the order of the legend.
-        note: a line below: missing data, or the meaning of a mark.
+        note: a line of text below the panel, on missing data or the meaning of a mark.
         is_log_x: whether the x axis is logarithmic; positions over a wide range have the same effect.
         is_log_y: whether the value axis is logarithmic.
         area: series drawn behind a trace as a filled area, e.g. the capacity of links.
         is_signed: whether values may be negative; otherwise intervals are cut at zero.
         x_is_signed: scatter plots: whether values along x may be negative.
         better: scatter plots: for x and y, 1 if larger is better, -1 if smaller is better, and 0 if neither. The value
-            -1 reverses the axis, so that the better corner is at the top right. Without a 0, a line joins the series
-            marked as ours, which form the Pareto front.
+            -1 reverses the axis, so that the better corner is at the top right. If neither is 0, a line joins the
+            series marked as ours, which form the Pareto front.
         legend: parameter whose values are the names of the series; empty: none.
         least: least range of the value axis, so that small differences do not look large.
         x_ticks: scatter plots and maps: positions along x with their names; empty: numbers.
@@ -253,11 +253,11 @@ class Panel:
 
     @property
     def is_single(self) -> bool:
-        """True if the names below bars or boxes are those of series."""
+        """True if bars or boxes are labelled with the names of the series rather than of the points."""
         return self.form in ("bars", "box") and len(self.points) == 1
 
     def box(self, number: int, point: int) -> Box | None:
-        """The box of a series at a point; None without a value."""
+        """The box of a series at a point; None if the series has no values there."""
         values = self.series[number].values[point]
         known = values[np.isfinite(values)]
         room = GROUP / (1 if self.is_single else max(1, len(self.series)))

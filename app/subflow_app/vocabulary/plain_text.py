@@ -13,7 +13,7 @@ _IN_A_LINE = re.compile(f"[{CONTROLS}\u2028\u2029\t\n]")
 
 
 def readable(text: str) -> str:
-    r"""The text with control characters and changes of direction escaped, as in ``\u001b``; line ends and tabs stay."""
+    r"""The text with control characters and changes of direction escaped (``\u001b``); line ends and tabs remain."""
     return _IN_LINES.sub(_spelling, text)
 
 

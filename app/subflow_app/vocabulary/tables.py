@@ -1,4 +1,4 @@
-"""Tables for the terminal, files, reports and the window: columns that read rows, and their text, CSV and HTML.
+"""Tables for the terminal, files, reports and the window: columns that read rows, and conversion to text, CSV and HTML.
 
 A column is declared once for all forms. HTML elements carry the CSS classes that their layout needs.
 """
@@ -26,10 +26,10 @@ _NUMBER = re.compile(r"[-+]([\d\s.,±%∞][^=@|!()*]*|inf|nan)")
 
 @dataclass(frozen=True, slots=True)
 class Column(Generic[RowT]):
-    """A column of rows of one kind.
+    """A column of a table whose rows are objects of one kind.
 
     Attributes:
-        title: heading without the unit, English unless made for one language.
+        title: heading without the unit, in English unless the table is made for one language.
         value: returns the value of a row.
         show: converts the value to text.
         unit: unit of all its cells; empty for none.
@@ -107,7 +107,7 @@ class TextTable:
 
     @classmethod
     def of(cls, rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> TextTable:
-        """The table of the rows, with the text of each column."""
+        """Build a table from rows, with the text of each column."""
         headings = tuple(TextColumn(each.title, each.unit, each.is_number, each.is_mark) for each in columns)
         return cls(title, headings, tuple(tuple(column.text(row) for column in columns) for row in rows))
 
@@ -160,7 +160,7 @@ def html_text(text: str) -> str:
 
 
 def table_html(table: TextTable) -> str:
-    """A `table` element with the classes number, unit, good and bad for numbers, units, ✓ and ✗."""
+    """A `table` element with the CSS classes "number" and "unit", "good" for ✓, and "bad" for ✗."""
     caption = f"<caption>{html_text(table.title)}</caption>" if table.title else ""
     head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
     rows = "".join(

@@ -1,6 +1,6 @@
 """Measures of traces, of trainings and of evaluations of policies.
 
-Columns of traces are states at the time of a sample, or rates and counts of the time between two samples.
+A column of a trace holds states at the times of samples, or rates and counts over the time between two samples.
 """
 
 from __future__ import annotations
@@ -231,7 +231,7 @@ REPORT_MEASURES: Mapping[str, Measure] = {
         ),
     )
 }
-"""Measures by key in the reports of trainings; runs use some of these keys for other measures."""
+"""Measures in the reports of trainings, by key; runs use some of these keys for other measures."""
 
 EVALUATION_MEASURES: Mapping[str, Measure] = {
     each.key: each
@@ -273,4 +273,4 @@ EVALUATION_MEASURES: Mapping[str, Measure] = {
         **_OF_EVALUATIONS,
     )
 }
-"""Measures by key in evaluations of policies."""
+"""Measures in evaluations of policies, by key."""

@@ -1,1 +1,1 @@
-"""Long work made of many tasks: its state, its progress, and the executors that carry the tasks out."""
+"""Long jobs of many tasks: their state and progress, and the executors that carry out the tasks."""

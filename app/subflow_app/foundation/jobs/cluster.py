@@ -1,4 +1,4 @@
-"""Tasks on a Ray cluster: its nodes need only Subflow installed, and their workers run the same code.
+"""Tasks on a Ray cluster, whose nodes need only Subflow and run the same code as local worker processes.
 
 Ray's client ends its process when it loses the cluster, prints messages of its own, and cannot be interrupted while it
 waits. So it runs in a separate process (`ray_client`), which reports every few seconds that the cluster answers. Ray
@@ -25,27 +25,28 @@ from subflow_app.foundation.jobs.cluster_address import ClusterAddress, check_cl
 from subflow_app.foundation.jobs.ray_client import Beat, Joining, Made, Refused, no_answer, serve
 from subflow_app.foundation.jobs.tasks import Answer, Task
 
-# Number of tasks submitted per worker, so that its next task is already there when it finishes one.
+# Number of tasks submitted per worker, so that a worker that finishes a task finds the next one waiting.
 _TASKS_EACH = 2
 # Number of tasks lost in a row after which the cluster counts as unusable.
 _MOST_LOSSES = 50
-# Time between two beats of the head, and the longest silence of the client while it loads Ray, while it joins the
-# cluster, and later. Loading and joining take seconds each, and ten times as long on a busy machine.
+# Time between two signs of life of the head, then the longest allowed silence of the client: while it loads Ray, while
+# it joins the cluster, and afterwards. Loading and joining take seconds each, and ten times as long on a busy machine.
 BEAT_S = 2.0
 LOAD_S = 60.0
 JOIN_S = 45.0
 SILENT_S = 15.0
-# Time for the client to leave the cluster, and the longest delay of `stop` after the end of the client if one signal
-# has caused both.
+# Time that the client has to leave the cluster.
 _LEAVE_S = 3.0
+# One signal may end the client and also stop the job. So when the client ends, `wait` allows this much time for a call
+# of `stop` before it reports that the cluster was lost.
 _SAME_MOMENT_S = 0.3
 
 
 class RayCluster:
-    """Carries tasks out in the workers of a cluster, one on each core; `submit` and `stop` never block."""
+    """Carries out tasks in the workers of a cluster, one worker per core; `submit` and `stop` never block."""
 
     def __init__(self, address: str) -> None:
-        """Begin to join the cluster; `wait` reports a failure.
+        """Begin to join the cluster; if this fails later, `wait` raises the error.
 
         Raises:
             InputError: if the address is malformed.
@@ -53,7 +54,7 @@ class RayCluster:
         """
         check_cluster(address)
         self._address = ClusterAddress.parse(address)
-        # Until the number of cores in the cluster is known.
+        # Provisional values, until the number of cores in the cluster is known.
         self.jobs = 1
         self.slots = _TASKS_EACH
         self._limit_s = LOAD_S
@@ -69,8 +70,8 @@ class RayCluster:
             target=serve, args=(theirs, address, BEAT_S, SILENT_S), name="subflow-cluster", daemon=True
         )
         if os.name == "posix":
-            # Starting the tracker unblocks interrupts. The first process would start it inside the block below, and
-            # thereby end that block.
+            # The first process starts the resource tracker, which unblocks interrupts. So start the tracker before
+            # interrupts are blocked below.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self._process.start()
@@ -90,7 +91,7 @@ class RayCluster:
         self._outbox.put((task.number, pickle.dumps(task.work)))
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """At most one answer, so that the job stores it before it receives the next; none after a timeout or `stop`.
+        """Return at most one answer, so that the job stores it before the next; none after a timeout or `stop`.
 
         Raises:
             ClusterError: if the cluster could not be joined, or is lost.
@@ -102,8 +103,8 @@ class RayCluster:
             left_s = timeout_s - (time.monotonic() - began)
             if left_s <= 0:
                 return ()
-            # Only the time spent in this wait counts as silence of the client, because its messages stay in the pipe
-            # while this process is busy elsewhere. For the same reason, the client itself reports a silent head.
+            # Only the time spent in this wait counts as silence of the client: while this process is busy elsewhere,
+            # messages wait in the pipe. For the same reason, the client rather than this process detects a silent head.
             asked = time.monotonic()
             ready = wait([self._pipe, self._process.sentinel], left_s)
             self._silent_s += time.monotonic() - asked
@@ -126,7 +127,7 @@ class RayCluster:
         return ()
 
     def stop(self) -> None:
-        """Cancel all tasks and end the client, without waiting for its end."""
+        """Cancel all tasks and end the client, without waiting for it."""
         self._stopped.set()
         self._outbox.put(None)
 

@@ -22,13 +22,13 @@ _CLIENT = "ray://"
 
 CONNECT_S = 3.0
 ANSWER_S = 3.0
-# Limit for all addresses of a host name, including the name look-up.
+# Time limit for trying all addresses of a host name, including the name look-up.
 MOST_S = 8.0
 
 # Frame types of HTTP/2 (RFC 9113) and two flags.
 _DATA, _HEADERS, _SETTINGS = 0, 1, 4
 _END_STREAM, _END_HEADERS = 1, 4
-# First header of each gRPC answer, ":status: 200", in header compression (RFC 7541, appendix A).
+# First header of each gRPC answer, ":status: 200", as header compression encodes it (RFC 7541, appendix A).
 _STATUS_200 = 0x88
 
 
@@ -38,8 +38,8 @@ class ClusterAddress:
 
     Attributes:
         text: the address in Ray's form.
-        host: host of the head; empty: Ray finds it (`AUTO`).
-        port: port of the head; 0: Ray finds it.
+        host: host of the head; empty if Ray finds it (`AUTO`).
+        port: port of the head; 0 if Ray finds it.
     """
 
     text: str
@@ -48,10 +48,10 @@ class ClusterAddress:
 
     @classmethod
     def parse(cls, text: str) -> ClusterAddress:
-        """The address in a text: ``HOST:PORT``, ``ray://HOST:PORT`` or ``auto``.
+        """Parse an address of the form ``HOST:PORT``, ``ray://HOST:PORT`` or ``auto``.
 
         Raises:
-            InputError: if the text has another form.
+            InputError: if the text has a different form.
         """
         if text == AUTO:
             return cls(text)
@@ -106,7 +106,7 @@ class ClusterAddress:
 
 
 def _question(authority: str) -> bytes:
-    """Bytes of a gRPC call to the method by which a head reports that it is alive; Ray's other ports refuse it."""
+    """A gRPC call, as bytes, of a method by which a head reports that it is alive; Ray's other ports refuse it."""
 
     def frame(kind: int, flags: int, stream: int, payload: bytes) -> bytes:
         return len(payload).to_bytes(3, "big") + bytes((kind, flags)) + stream.to_bytes(4, "big") + payload
@@ -143,7 +143,7 @@ def _is_grpc(connection: socket.socket) -> bool:
             if header[3] == _HEADERS:
                 # Up to two updates of the size of the compression table may precede the status.
                 return _STATUS_200 in payload[:3]
-            if header[3] > 9:  # not a frame type: another protocol
+            if header[3] > 9:  # not a frame type, so it is a different protocol
                 return False
     return False
 

@@ -1,7 +1,7 @@
-"""Executors of tasks, the speed of this machine, and the cost of runs in addition to their simulation.
+"""Executors of tasks, and estimates of the speed of this machine and of the cost of runs beyond their simulation.
 
-Threads, worker processes or a cluster carry out tasks, all through the interface `Executor`. The speed takes other
-programs on the machine into account.
+Threads, worker processes or a cluster carry out tasks, all through the interface `Executor`. The estimated speed takes
+other programs on the machine into account.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ class Executor(Protocol):
 
     @property
     def slots(self) -> int:
-        """Useful number of submitted tasks: more would only wait and take memory."""
+        """Largest useful number of submitted tasks: any more would only wait and use memory."""
 
     @property
     def jobs(self) -> int:
-        """Number of tasks carried out at once."""
+        """Number of tasks carried out in parallel."""
 
     def submit(self, task: Task) -> None:
         """Accept a task.
 
         Raises:
-            ClusterError: if no worker can carry it out any more.
+            ClusterError: if no worker is left to carry it out.
         """
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
         """The answers since the last call; waits up to `timeout_s` for one.
 
         Raises:
-            ClusterError: if no worker can carry out tasks any more.
+            ClusterError: if no worker is left to carry out tasks.
         """
 
     def stop(self) -> None:
@@ -102,11 +102,11 @@ class Threads:
 class Shared:
     """Lends one executor to consecutive jobs, so that its processes start only once.
 
-    It is an `ExecutorMaker`; the lent executor stays open until `close`.
+    It is an `ExecutorMaker`; the executor remains open until `close` is called.
     """
 
     def __init__(self, make: ExecutorMaker) -> None:
-        """Keep the maker; the executor is made at the first use."""
+        """Store the maker, which creates the executor on first use."""
         self._make = make
         self._executor: Executor | None = None
 
@@ -144,10 +144,10 @@ def core_count() -> int:
 
 
 def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
-    """A function that makes the executor for these options.
+    """A function that creates the executor for these options.
 
     Args:
-        jobs: number of tasks at once on this machine; 1: within this process.
+        jobs: number of tasks carried out in parallel on this machine; 1 uses a thread of this process.
         cluster: address of a Ray cluster to use instead; None: this machine.
 
     Raises:
@@ -157,7 +157,8 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
     if cluster is not None:
         from subflow_app.foundation.jobs.cluster_address import check_cluster
 
-        # Checked here and not in `make`, because the job first reads the points of its plan, which may take minutes.
+        # Checked here and not in `make`, which the job calls only after reading the points of its plan. That may take
+        # minutes.
         check_cluster(cluster)
 
     def make() -> Executor:
@@ -176,20 +177,20 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
 
 
 def jobs_beside_window() -> int:
-    """Number of simultaneous runs that keep the window responsive: of more than two cores, one stays free."""
+    """Number of simultaneous runs that leaves the window responsive: with more than two cores, one is left free."""
     cores = os.cpu_count() or 1
     return cores - 1 if cores > 2 else cores
 
 
-# Processor time, measured on scenarios of 2 to 9 nodes: per run in the simulating process and in the storing process,
-# per trace column, per trace byte, and per worker process at its start.
+# Processor time, s, measured on scenarios of 2 to 9 nodes: for a run in the simulating process, for a run in the
+# storing process, for a trace column, for a byte of a trace, and for the start of a worker process.
 RUN_MADE_S = 3e-3
 RUN_STORED_S = 8e-3
 COLUMN_STORED_S = 1.5e-4
 TRACE_S_PER_BYTE = 2e-8
 WORKER_STARTED_S = 0.9
-# Memory of a program that only simulates, and the additional memory for storing: fixed, per column, and per byte of
-# traces.
+# Memory of a program that only simulates, and additional memory for storing: a fixed amount, an amount per column, and
+# bytes per byte of traces.
 PROGRAM_BYTES = 55e6
 STORE_BYTES = 8e6
 COLUMN_BYTES = 20e3
@@ -203,14 +204,14 @@ _FREE = 1.15
 
 
 def speed(processes: int, slowness: float = 1.0) -> float:
-    """Processor seconds per second that all processes of a job get together.
+    """Processor time per wall-clock time that the processes of a job get in total.
 
     Args:
         processes: number of processes that compute all the time.
-        slowness: wall-clock time divided by processor time of a process on this machine, before they start.
+        slowness: wall-clock time divided by processor time of a process on this machine, before the job starts.
     """
     cores = core_count()
-    # Estimated number of other processes with a core each.
+    # Estimated number of other processes, assuming that each keeps one core busy.
     others = cores * slowness - 1 if slowness > _FREE else 0.0
     return min(float(processes), cores * processes / max(processes + others, cores))
 

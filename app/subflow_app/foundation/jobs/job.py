@@ -26,7 +26,7 @@ ATTEMPTS = 3
 
 # Longest wait for an executor before pause and stop are checked again, s.
 _WAIT_S = 0.1
-# Number of tasks that must end in this session before their speed gives the remaining time.
+# Number of tasks that must end in this session before the remaining time is estimated from their pace.
 _KNOWN_SPEED = 2
 
 
@@ -35,8 +35,8 @@ class JobOutcome:
     """The end of a job.
 
     Attributes:
-        state: finished, stopped, or failed: an item could not be made, or the job could not continue.
-        progress: the last progress.
+        state: finished, stopped, or failed (an item could not be made, or the job could not continue).
+        progress: the progress at the end.
         problems: error messages, one line each.
         error: the error that ended the job early, or None.
     """
@@ -91,7 +91,7 @@ class Job(ABC):
         return self._stop.is_set()
 
     def pause(self) -> None:
-        """Begin no more tasks; the current ones are completed."""
+        """Start no new tasks; the current ones are completed."""
         self._go.clear()
 
     def unpause(self) -> None:
@@ -106,11 +106,11 @@ class Job(ABC):
             self._tell(state=JobState.STOPPED)
 
     def wait(self) -> None:
-        """Wait until `run` has ended and writes no more, even if it has not started yet."""
+        """Block until `run` has ended and writes nothing more; if it has not started yet, wait for that, too."""
         self._ended.wait()
 
     def run(self) -> JobOutcome:
-        """Run to the end, or until `stop`; existing results are not made again.
+        """Work until the end or until `stop`, reusing existing results.
 
         An expected error ends the job and becomes part of the outcome; any other error is raised.
         """
@@ -150,17 +150,17 @@ class Job(ABC):
 
 @dataclass(slots=True, eq=False)
 class _Pending(Generic[T]):
-    """An item to be made, and the losses of its workers."""
+    """An item to be made, and how the workers that tried so far were lost."""
 
     item: T
     losses: list[str] = field(default_factory=list)
 
 
 class Batch(Job, Generic[T]):
-    """A job of many tasks of one kind, which an executor carries out; a worker that dies loses only its task.
+    """A job of many similar tasks, which an executor carries out. If a worker dies, only its current task is lost.
 
     Args:
-        executor: makes the executor.
+        executor: function that creates the executor.
         runs: number of runs of the whole job.
         name: name shown to users; may be empty.
     """
@@ -202,7 +202,7 @@ class Batch(Job, Generic[T]):
         """
 
     def _make(self, items: Iterable[T]) -> None:
-        """Make these items with the executor, until all are done or `stop` is called."""
+        """Let the executor work on these items, until all are done or `stop` is called."""
         pending = deque(_Pending(item) for item in items)
         self._began, self._paused_s, self._made, self._first = time.monotonic(), 0.0, 0, None
         if not pending or self.is_stopped:
@@ -273,7 +273,10 @@ class Batch(Job, Generic[T]):
         )
 
     def _pace_s(self, elapsed_s: float, jobs: int) -> float:
-        """Mean time between the ends of two tasks, s; excludes the start of processes once enough tasks have ended."""
+        """Mean time between the ends of two tasks, s.
+
+        Once enough tasks have ended, it excludes the time that the processes took to start.
+        """
         made, since_s = self._first or (0, 0.0)
         if self._made - made >= 2 * jobs and elapsed_s > since_s:
             return (elapsed_s - since_s) / (self._made - made)
@@ -284,7 +287,7 @@ J = TypeVar("J", bound=Job)
 
 
 class Series(Job, Generic[J]):
-    """Jobs in sequence; a failed job does not prevent the following ones.
+    """Jobs that run one after the other; a failed job does not prevent the following ones.
 
     Attributes:
         each: the jobs, in order.
@@ -299,7 +302,7 @@ class Series(Job, Generic[J]):
 
     @property
     def current(self) -> J | None:
-        """The running job; the first before the start, the last after the end, None without jobs."""
+        """The running job: the first one before the start, the last one after the end; None for an empty series."""
         return self.each[min(len(self.outcomes), len(self.each) - 1)] if self.each else None
 
     @property
@@ -317,7 +320,7 @@ class Series(Job, Generic[J]):
             done += weight * fraction
             made += weight * (fraction - progress.reused / max(progress.runs, 1))
         elapsed_s = time.monotonic() - self._began if self._began else 0.0
-        # Scale the expected rest with the measured speed, because the expected times were measured on another machine.
+        # The expected times were measured on a different machine, so scale the remaining time by the measured speed.
         pace = elapsed_s / made if made > 0.02 * total and elapsed_s > 2 else 1.0
         count, current = len(self.each), self.current
         number = min(ended + 1, count)

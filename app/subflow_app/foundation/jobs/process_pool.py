@@ -1,4 +1,4 @@
-"""Tasks in worker processes. A process that dies loses its current task, and another process replaces it.
+"""Tasks in worker processes. A process that dies loses its current task, and a new process replaces it.
 
 The pool of the standard library fails as a whole when one of its processes dies.
 """
@@ -25,18 +25,18 @@ from subflow_app.foundation.jobs.tasks import Answer, Task, carry_out
 # Number of tasks per process: one in progress, and one that it can begin while the previous outcome is being stored.
 _TASKS_EACH = 2
 _END_S = 5.0
-# Number of processes in a row that end without an answer, after which the pool fails.
+# The pool fails after this many processes in a row have ended without an answer.
 _MOST_STILLBORN = 20
 
 
 class ProcessPool:
-    """Carries out as many tasks at once as it has processes, which start on demand."""
+    """Carries out tasks in parallel, one per process; the processes start on demand."""
 
     def __init__(self, jobs: int) -> None:
         """Prepare for `jobs` processes."""
         self.jobs = jobs
         self.slots = jobs * _TASKS_EACH
-        # Not forked: the child would lack the threads of this process, and their locks would stay locked.
+        # Not forked: a forked child lacks the threads of this process, so the locks that they held are never released.
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
         self._waiting: deque[Task] = deque()
@@ -50,7 +50,7 @@ class ProcessPool:
         self._hand_out()
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """The answers since the last call, including lost tasks.
+        """The answers since the last call, including answers for lost tasks.
 
         Raises:
             ClusterError: if many processes in a row ended without an answer.
@@ -64,7 +64,7 @@ class ProcessPool:
                 continue
             try:
                 while worker.pipe.poll():
-                    outcome = worker.pipe.recv()  # outcome of the oldest task, which stays in `tasks` if this fails
+                    outcome = worker.pipe.recv()  # outcome of the oldest task, which remains in `tasks` if this fails
                     answers.append(Answer(worker.tasks.popleft().number, outcome))
                     self._stillborn = 0
             except (EOFError, OSError):
@@ -134,15 +134,15 @@ class ProcessPool:
 
 
 class _Worker:
-    """A process with its tasks."""
+    """A worker process and its tasks, oldest first."""
 
     def __init__(self, context: Any) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
         if os.name == "posix":
-            # Starting the tracker unblocks interrupts. The first process would start it inside the block below, and
-            # thereby end that block.
+            # The first process starts the resource tracker, which unblocks interrupts. So start the tracker before
+            # interrupts are blocked below.
             resource_tracker.ensure_running()
         with interrupts_held_back():
             self.process.start()

@@ -57,9 +57,9 @@ class JobProgress:
         state: state of the job.
         under_way: number of runs being made.
         checked: number of points read, while `state` is checking.
-        elapsed_s: time spent on runs without pauses, s.
-        jobs: number of runs made at once; 0 while unknown.
-        share: finished share of the work, 0 to 1, if runs differ in cost; NaN: use the number of runs.
+        elapsed_s: time spent on runs, excluding pauses, s.
+        jobs: number of runs made in parallel; 0 while unknown.
+        share: finished share of the work, 0 to 1, if runs differ in cost; NaN if all runs count alike.
         part: progress of the current job in a series; None for a single job.
     """
 
@@ -79,7 +79,7 @@ class JobProgress:
 
     @property
     def fraction(self) -> float:
-        """Share of finished and failed runs, 0 to 1, or `share` if it is known; 1 without runs."""
+        """Share of finished and failed runs, 0 to 1, or `share` if it is known; 1 for a job without runs."""
         if not math.isnan(self.share):
             return self.share
         return (self.finished + self.failed) / self.runs if self.runs else 1.0

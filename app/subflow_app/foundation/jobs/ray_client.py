@@ -1,6 +1,6 @@
 """The process of Ray's client: it takes tasks from a pipe, and returns their outcomes.
 
-It discards all output of Ray. Ray may end this process, which its parent process detects.
+It discards all output of Ray. If Ray ends this process, the parent process detects it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Made(NamedTuple):
 
 
 class Refused(NamedTuple):
-    """The cluster cannot be joined or used any more.
+    """The cluster cannot be joined, or can no longer be used.
 
     Attributes:
         problem: the reason in a few words.
@@ -77,10 +77,10 @@ def serve(pipe: Connection, address: str, beat_s: float, silent_s: float) -> Non
     """Join the cluster and carry out tasks there, until the other end of the pipe closes or sends None.
 
     Args:
-        pipe: receives pairs of a number and pickled work, and returns messages.
+        pipe: delivers pairs of a task number and pickled work, and takes messages for the parent process.
         address: address of the cluster in Ray's form.
         beat_s: time between two `Beat` messages, s.
-        silent_s: time without an answer of the head after which the cluster counts as lost, s.
+        silent_s: the cluster counts as lost after this time without an answer from its head, s.
     """
     ignore_interrupts()
     threading.Thread(target=end_with_parent, daemon=True).start()
@@ -113,7 +113,7 @@ def _joined(line: _Line, address: str) -> Any:
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
 
-    # Ray warns of use in a thread, which is intended.
+    # Suppress Ray's warning about use in a thread: this use is intended.
     logging.getLogger("ray").setLevel(logging.ERROR)
     line.say(Joining())
     if address == AUTO:
@@ -124,7 +124,7 @@ def _joined(line: _Line, address: str) -> Any:
 
 
 def _check_own_node() -> None:
-    """Check that the cluster that "auto" selects is alive, because Ray would wait for an ended one.
+    """Check that the cluster that "auto" selects is alive, because Ray would wait for a cluster that has ended.
 
     Raises:
         ClusterError: if no server answers at the address of the cluster.
@@ -164,14 +164,14 @@ def _work(ray: Any, line: _Line, orders: queue.SimpleQueue[tuple[int, bytes] | N
 
 def _leave(ray: Any, references: list[Any]) -> None:
     for reference in references:
-        with contextlib.suppress(Exception):  # it may have ended, or the cluster may be lost
+        with contextlib.suppress(Exception):  # the task may have ended, or the cluster may be lost
             ray.cancel(reference, force=True)
     with contextlib.suppress(Exception):
         ray.shutdown()
 
 
 def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
-    """Report regularly that the cluster answers; its head supplies the number of cores.
+    """Report at regular intervals that the cluster answers, with the number of cores that its head reports.
 
     Ray itself detects a dead head only after a minute, so a timer reports a head that does not answer in `silent_s`.
     """
@@ -190,7 +190,7 @@ def _beat(ray: Any, line: _Line, beat_s: float, silent_s: float) -> None:
 
 
 def no_answer(limit_s: float) -> str:
-    """Text of the problem that a cluster or client has been silent for `limit_s`."""
+    """Error text for a cluster or client that has been silent for `limit_s`."""
     return f"no answer within {limit_s:g} s"
 
 

@@ -14,7 +14,7 @@ class Stoppable(Protocol):
 
 
 OnStart = Callable[[Stoppable], None]
-"""Receives the object that can stop the work that has just begun."""
+"""Called when work begins, with the object that can stop it."""
 
 
 class Task(NamedTuple):
@@ -22,7 +22,7 @@ class Task(NamedTuple):
 
     Attributes:
         number: identifies the task for its sender.
-        work: the function to call; it can be pickled, as can its result, and it does not raise.
+        work: the function to call. The function and its result can be pickled, and it does not raise.
     """
 
     number: int
@@ -44,5 +44,5 @@ class Answer(NamedTuple):
 
 
 def carry_out(work: Callable[[OnStart], Any]) -> Any:
-    """Do the work of a task, and ignore the object that could stop it: only the end of the process stops this work."""
+    """Do the work of a task. It cannot be stopped except by ending the process."""
     return work(lambda _stoppable: None)

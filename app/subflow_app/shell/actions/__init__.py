@@ -1,7 +1,7 @@
-"""All actions of the window in one table, from which menus, toolbar, shortcuts and the list of shortcuts are made.
+"""All actions of the window in one table, from which menus, toolbar, shortcuts and the list of shortcuts are built.
 
-A new action is one row, in its feature or in the file of its menu, and an entry in ``menus``. Its callback is one call
-to the responsible part of the window.
+A new action needs a row, in its feature or in the file of its menu, and an entry in ``menus``. Its callback makes one
+call to the responsible part of the window.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The self-test of an installation: `worker.CHECKS` lists the checks, `runner.run_checks` carries them out."""
+"""The self-test of an installation: `worker.CHECKS` lists the checks, and `runner.run_checks` carries them out."""

@@ -1,6 +1,6 @@
 """Definition, working folder and errors of self-test checks, and a short stored run that checks may use.
 
-The process of the check makes this run.
+Each check simulates the run in its own process.
 """
 
 from __future__ import annotations
@@ -74,17 +74,17 @@ class Place:
         environment: Mapping[str, str | None] | None = None,
         folder: Path | None = None,
     ) -> Answer:
-        """Run the program with these arguments, as in a terminal, and wait for its end.
+        """Run the program with these arguments, as in a terminal, and wait until it ends.
 
         Args:
             words: the arguments.
             code: expected exit code.
             may_speak: whether output on stderr is allowed; the caller then checks it.
             environment: changed environment variables; None removes a variable.
-            folder: the working directory; default: that of the check.
+            folder: the working directory; default: the folder of the check.
 
         Raises:
-            CheckError: for another exit code, or unexpected output.
+            CheckError: for a different exit code, or unexpected output.
         """
         told = f"subflow {' '.join(map(str, words))}".rstrip()
         try:
@@ -154,10 +154,10 @@ def _changed(environment: Mapping[str, str], changes: Mapping[str, str | None]) 
 
 
 def keep_short_run(database: Path) -> int:
-    """Make and store `SHORT_RUN`; returns its number.
+    """Simulate and store `SHORT_RUN`; returns the number of the run.
 
     Raises:
-        CheckError: if it is not stored.
+        CheckError: if the run is not stored.
     """
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario

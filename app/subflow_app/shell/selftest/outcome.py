@@ -52,7 +52,7 @@ class Outcome:
 
 
 def write_report(path: Path, outcomes: Sequence[Outcome], duration_s: float) -> None:
-    """Write the report as JSON; without outcomes the self-test is incomplete and counts as failed.
+    """Write the report as JSON; an empty list of outcomes means an incomplete self-test, which counts as failed.
 
     Raises:
         InputError: if the report cannot be written.

@@ -1,7 +1,7 @@
 """The runner of the self-test: each check runs in a separate process with a separate environment.
 
-Thus a crash or a hang is reported for the responsible check. The environment has new folders and an offscreen display,
-without settings of the user.
+Thus a crash or a hang is reported for the responsible check. The environment has new folders, an offscreen display, and
+no settings of the user.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LOCALE = ("LC_", "LANG")  # includes LANGUAGE
 
 
 def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_locale: bool = False) -> dict[str, str]:
-    """The environment of a check; creates its folders.
+    """Environment variables for the process of a check; also creates the folders that they name.
 
     Args:
         environment: environment of this process.
@@ -66,7 +66,7 @@ def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_loca
             "NO_COLOR": "1",
             # Shows warnings of libraries, but has no effect in a frozen program.
             "PYTHONWARNINGS": "default",
-            # A training on a graphics card would give other results.
+            # A training on a graphics card would give different results.
             "CUDA_VISIBLE_DEVICES": "",
         }
     )
@@ -77,7 +77,7 @@ _MOST_AT_A_TIME = 4
 
 
 def run_checks(checks: Sequence[Check], tell: Callable[[Outcome], None]) -> list[Outcome]:
-    """Carry out checks, in parallel on up to four cores, and report them in their order.
+    """Carry out checks, in parallel on up to four cores, and report them in the given order.
 
     Their output goes to a temporary folder, and the user's files are not touched.
 
@@ -178,7 +178,7 @@ def _answer(folder: Path, code: int, said: str) -> _Answer:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """Kill the process of a check if it still runs, with its process group if the system supports groups."""
+    """Kill the process of a check if it is still running, with its process group if the system supports groups."""
     if process.poll() is not None:
         return
     if sys.platform != "win32":

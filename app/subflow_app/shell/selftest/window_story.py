@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _LOOK_MS = 5
 _PATIENCE_S = 60.0
 _SERIOUS = (" WARNING ", " ERROR ", " CRITICAL ")
-# Pixel distance of the grid for counting colours, in both directions.
+# Distance, px, between the pixels whose colours are counted, in both directions.
 _PIXEL_STEP = 7
 
 
@@ -45,9 +45,9 @@ def play(story: Story, *, file: Path | None = None, settings: Mapping[str, Any] 
     """Open the window, play the story, and close the window.
 
     Args:
-        story: takes actions, and yields the conditions to wait for.
+        story: performs actions, and yields the conditions to wait for.
         file: file to open in the window.
-        settings: settings of the user; None: those of a first start.
+        settings: settings of the user; None for the settings of a first start.
 
     Raises:
         CheckError: if a condition is not met in time, the log has a warning, or the program ends with an error.

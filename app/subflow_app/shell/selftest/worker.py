@@ -1,6 +1,6 @@
 """The process of one self-test check, which writes its result to a file.
 
-`CHECKS` is in the order of the report.
+`CHECKS` lists all checks, in the order of the report.
 """
 
 from __future__ import annotations

@@ -27,13 +27,13 @@ _X, _Y = 0, 1
 
 
 class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
-    """A view box with easy recovery: a double-click shows all data, and Shift+drag zooms to a rectangle."""
+    """A view box in which Shift+drag zooms to a rectangle, and a double-click shows all data again."""
 
     reset_requested = Signal()
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(self) -> None:
-        """Make a view box without pyqtgraph's menu, whose export fails with this version of Qt."""
+        """Create a view box without pyqtgraph's menu, whose export fails with this version of Qt."""
         super().__init__(enableMenu=False)
 
     @property
@@ -64,7 +64,7 @@ class PlotViewBox(pg.ViewBox):  # type: ignore[misc] # pyqtgraph is untyped
             self.menu_requested.emit(event.screenPos().toPoint())
 
     def mouseDoubleClickEvent(self, event: Any) -> None:
-        """Request to show all data."""
+        """Request that all data be shown."""
         event.accept()
         self.reset_requested.emit()
 
@@ -74,8 +74,8 @@ class TimeViewBox(PlotViewBox):
 
     Several view boxes side by side can share one value axis, which fits the curves of all of them.
 
-    Wheel and left drag act only on time while the value axis is automatic. Over the value axis, or with the right
-    button, they act on values, and from then on a drag moves both.
+    While the value axis is automatic, wheel and left drag move only the time axis. Over the value axis, or with the
+    right button, they move the value axis, and from then on a drag moves both axes.
     """
 
     _leader: TimeViewBox | None = None  # the view whose value axis this one uses
@@ -89,7 +89,7 @@ class TimeViewBox(PlotViewBox):
         self.setAutoVisible(y=True)
 
     def share_values(self, leader: TimeViewBox) -> None:
-        """Use the value axis of another view from now on, which then also fits the curves of this one."""
+        """From now on, use the value axis of another view, which then also fits the curves of this view."""
         self.setYLink(leader)
         self._leader = leader
         leader._followers.append(self)
@@ -110,7 +110,7 @@ class TimeViewBox(PlotViewBox):
     def enableAutoRange(self, axis: Any = None, enable: Any = True, x: Any = None, y: Any = None) -> None:
         """Enable automatic ranges as pyqtgraph does.
 
-        A view with the value axis of another one ignores calls without `x` and `y`, unless they disable ranges.
+        A view that uses the value axis of another view ignores calls without `x` and `y`, unless they disable ranges.
         """
         if self._leader is None or enable is False or x is not None or y is not None:
             super().enableAutoRange(axis, enable, x, y)
@@ -139,20 +139,20 @@ class TimeViewBox(PlotViewBox):
         return _X if axis is None and self.is_fitting_values else axis
 
 
-# Space beyond both ends of the axis for half of a number, px.
+# Space beyond each end of the axis, px, which holds half of the number at that end.
 _OVERHANG = 15.0
 # Minimum length of a decade on a logarithmic axis, px, at which the ticks 2 and 5 also have numbers.
 _DECADE_WITH_STEPS = 60.0
 
 
 class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """An axis that shows all its numbers with a grid, and the numbers 1, 2 and 5 on a logarithmic scale."""
+    """An axis that shows all its numbers even with a grid, and the numbers 1, 2 and 5 on a logarithmic scale."""
 
     def boundingRect(self) -> QRectF:
         """The area in which the axis draws.
 
         WORKAROUND(pyqtgraph 0.14.0): with a grid, pyqtgraph omits the space beyond the ends and the numbers there, so
-        that an axis that starts at zero has no 0.
+        that an axis that starts at zero lacks the 0.
         """
         area: QRectF = super().boundingRect()
         if self.grid is False:
@@ -193,7 +193,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
         return [(None, ticks(numbered)), (None, ticks([digit for digit in range(1, 10) if digit not in numbered]))]
 
     def logTickStrings(self, values: Sequence[float], _scale: float, _spacing: float | None) -> list[str]:
-        """Numbers of the ticks 1, 2 and 5 (and their multiples by powers of ten); empty for the others."""
+        """Numbers of the ticks 1, 2 and 5 times a power of ten; empty texts for all other ticks."""
         numbers = [10.0**value for value in values]
         return [fmt.number(number, 1) if _leading_digit(number) in (1, 2, 5) else "" for number in numbers]
 
@@ -254,17 +254,17 @@ class TitleItem(QGraphicsWidget):
                 break
 
 
-# Heights of ticks, as shares of the plot's height: rare and severe events are taller, and frequent actions of agents
-# are short.
+# Heights of ticks, as shares of the plot's height: tall for rare and severe events, short for the frequent actions of
+# agents.
 HEIGHTS = {"action": 0.02, "loss": 0.045, "penalised": 0.075, "rto": 0.11}
-# Above this number, only one tick per column of pixels is drawn, because an agent acts more often than a screen has
-# columns.
+# Above this number, only one tick per column of pixels is drawn, because an agent may act more often than a screen
+# has columns.
 _MOST_TICKS = 2000
 LINE_KINDS = ("link_down", "link_up", "link_change", "controller_change")
 
 
 class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untyped
-    """Vertical ticks at given times, whose height is a share of the view for any value range."""
+    """Vertical ticks at given times, whose height is a fixed share of the view, whatever its range of values."""
 
     def __init__(self) -> None:
         """Start without ticks."""
@@ -308,7 +308,7 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         painter.drawPath(self._path if len(self.times) <= _MOST_TICKS else self.thinned(painter))
 
     def thinned(self, painter: QPainter) -> QPainterPath:
-        """The first tick in each column of pixels of the view."""
+        """A path with only the first tick in each column of pixels of the view."""
         view = self.boundingRect()
         times = self.times[(self.times >= view.left()) & (self.times <= view.right())]
         columns = np.floor(times * painter.deviceTransform().m11())
@@ -327,7 +327,7 @@ _SCROLL_KEYS = (Qt.Key.Key_Up, Qt.Key.Key_Down, Qt.Key.Key_PageUp, Qt.Key.Key_Pa
 
 
 class ScrolledPlots(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """A layout of plots, each with its plot item as ``item``."""
+    """A layout of plots; the attribute ``item`` of each plot is its plot item."""
 
     plots: Sequence[Any]
 

@@ -63,7 +63,7 @@ class Banners(QWidget):
 
         Args:
             topic: topic and object name of the banner.
-            kind: an ``"info"`` closes after a while; other kinds stay until closed.
+            kind: an ``"info"`` closes after a while; other kinds remain until the user or the program closes them.
             text: the message in complete sentences.
             ways: buttons; pressing a button first closes the banner.
         """
@@ -89,7 +89,7 @@ class Banners(QWidget):
             self._lay()
 
     def text(self, topic: str) -> str:
-        """Text of the banner on this topic; empty without a banner."""
+        """Text of the banner on this topic; empty if no such banner is shown."""
         return self._shown[topic].text if topic in self._shown else ""
 
     def topics(self) -> tuple[str, ...]:
@@ -112,7 +112,7 @@ class Banners(QWidget):
         return done
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Stay at the lower end of the area."""
+        """Keep the banners at the lower end of the area when it changes."""
         if event.type() in (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show):
             self._lay()
         return False
@@ -123,7 +123,7 @@ class Banners(QWidget):
         if self._area is None or self._column is None or not is_seen:
             return
         room, column = self._area.geometry(), self._column()
-        # In a narrow column, buttons may need more width, up to that of the whole area.
+        # If the buttons do not fit a narrow column, the banners may become as wide as the whole area.
         width = min(max(column.width(), self._layout.totalMinimumSize().width()), room.width())
         left = min(max(column.left(), room.left()), room.right() + 1 - width)
         height = min(self._layout.totalHeightForWidth(width), room.height())

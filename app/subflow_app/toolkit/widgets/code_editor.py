@@ -92,7 +92,7 @@ class CodeEditor(QPlainTextEdit):
         if not head or not tail:
             self.setPlainText(text)
             return
-        # From the end of the last unchanged line to the end of the last replaced line.
+        # Select from the end of the unchanged line before the changes to the end of the last replaced line.
         cursor = QTextCursor(self.document().findBlockByNumber(head - 1))
         cursor.movePosition(QTextCursor.MoveOperation.EndOfBlock)
         end = self.document().findBlockByNumber(len(old) - tail - 1)
@@ -108,7 +108,7 @@ class CodeEditor(QPlainTextEdit):
     # -------------------------------------------------------------------------------------------------
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
-        """Marks in addition to those of lines; later marks cover earlier marks."""
+        """Further marks to show on top of the shaded lines; later marks cover earlier ones."""
         return ()
 
     def mark_lines(self) -> None:
@@ -243,7 +243,7 @@ class FindBar(QWidget):
         self._editor.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def go_on(self, *, is_back: bool = False) -> bool:
-        """Select the next match, or the previous one, wrapping around at the ends. False without a match."""
+        """Select the next match, or the previous one, wrapping around at the ends; False if nothing matches."""
         wanted, document, cursor = self.line.text(), self._editor.document(), self._editor.textCursor()
         if not wanted:
             return False

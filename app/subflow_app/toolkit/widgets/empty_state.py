@@ -44,7 +44,7 @@ class EmptyState(QWidget):
         if action is not None:
             button = QToolButton(self)
             button.setDefaultAction(action)
-            # The icon has the colours of the toolbar, which do not suit this button.
+            # The action's icon has the colours of the toolbar, which do not suit this button.
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
             set_style(button, call_style)
             parts += [8, button]
@@ -59,10 +59,10 @@ class EmptyState(QWidget):
         self._take_width()
 
     def minimumSizeHint(self) -> QSize:
-        """Size for the text in short lines."""
+        """The size that the text needs when it wraps in short lines."""
         least = min(self._text_width, _LEAST_TEXT_WIDTH)
         hint = super().minimumSizeHint()
-        # The height also assumes short lines; otherwise they would not fit when the panel gets narrow.
+        # Reserve the height of short lines even in a wide panel, so that they fit when the panel gets narrow.
         more = max(0, self._text.heightForWidth(least) - self._text.height())
         return QSize(least + 2 * _MARGIN, hint.height() + more)
 
@@ -84,12 +84,12 @@ class EmptyState(QWidget):
 
 
 class LazyPanel(QWidget):
-    """A panel that emits a signal when first shown, and is filled then."""
+    """A panel that emits a signal when first shown, so that it can be filled only then."""
 
     first_shown = Signal()
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None, *, room: tuple[int, int] = (0, 0)) -> None:
-        """Make an empty panel.
+        """Create an empty panel.
 
         Args:
             name: object name.

@@ -27,7 +27,7 @@ class Span:
     """A part of a line.
 
     Attributes:
-        text: the text as read out.
+        text: the text, in the form that screen readers receive.
         colour: colour of the text; empty for the colour of the widget.
         is_bold: whether the text is bold.
         is_formula: whether the text is typeset as a formula instead of plain words.
@@ -160,7 +160,7 @@ class FormulaView(QWidget):
 
 
 class _Setter:
-    """Makes boxes for one font and colour."""
+    """Builds boxes for one font and colour."""
 
     def __init__(self, font: QFont, colour: QColor) -> None:
         self._font, self._colour = font, colour

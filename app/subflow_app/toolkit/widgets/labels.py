@@ -1,7 +1,7 @@
 """Labels for elided text, icons, and lines that appear only when needed, and a function that delays moves of widgets.
 
 An elided text takes the available width, and its tool tip shows the full text. Widgets do not move while a mouse button
-is pressed, because the click would otherwise hit another widget.
+is pressed, because the click would otherwise hit the wrong widget.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class ElidedLabel(Label):
         self._tell()
 
     def minimumSizeHint(self) -> QSize:
-        """As high as the text, and any width."""
+        """The height of the text, and no minimum width."""
         return QSize(0, super().minimumSizeHint().height())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -56,7 +56,7 @@ class IconLabel(QWidget):
     """Draws an icon in the current colours of the theme."""
 
     def __init__(self, name: str, colour: str, size: int, parent: QWidget | None = None) -> None:
-        """Show an icon made by `icon`, ``size`` px wide and high."""
+        """Show the icon with this name and colour, as in `icon`, ``size`` px wide and high."""
         super().__init__(parent)
         self._icon = icon(name, colour)
         self.setFixedSize(size, size)
@@ -87,7 +87,7 @@ _AGAIN_MS = 20
 
 
 def when_released(owner: QObject, move: Callable[[], object]) -> None:
-    """Run a function that moves widgets, now or once all mouse buttons are released, if ``owner`` still exists then."""
+    """Call ``move``, which moves widgets, as soon as no mouse button is pressed, unless ``owner`` is deleted first."""
     if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
         move()
         return
@@ -105,7 +105,7 @@ def when_released(owner: QObject, move: Callable[[], object]) -> None:
 
 
 class ProblemLabel(Label):
-    """A text in the colour of errors, as high as needed, and hidden while empty."""
+    """A label for an error message, which is as high as its text and hidden while empty."""
 
     def __init__(
         self, name: str, least_width: int = 0, parent: QWidget | None = None, *, keeps_line: bool = False

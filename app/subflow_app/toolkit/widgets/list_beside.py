@@ -59,7 +59,7 @@ _BAR_HEIGHT = 6
 
 
 class ListBeside(QSplitter):
-    """A splitter whose list has a share of the whole width, within limits, until the user moves the border."""
+    """A splitter whose list takes a share of the whole width, within limits, until the user moves the border."""
 
     def __init__(
         self, name: str, rows: QWidget, page: QWidget, actions: Sequence[QAction], widths: tuple[int, float, int]
@@ -67,7 +67,7 @@ class ListBeside(QSplitter):
         """Start without progress.
 
         Args:
-            name: prefix of the object names of bar and text.
+            name: prefix of the object names of the progress bar and its text.
             rows: the list.
             page: the widget beside the list.
             actions: actions for the buttons above the list.

@@ -17,7 +17,7 @@ _MOST_ROWS = 5  # further rows are reached by scrolling
 
 
 class ResultsStrip(QWidget):
-    """Strip above the plots: one line until results exist, then also a table; hidden without text."""
+    """Strip above the plots: one line until results exist, then also a table; hidden while the line is empty."""
 
     folded = Signal(bool)  # the user folded (true) or unfolded the table
 
@@ -48,7 +48,7 @@ class ResultsStrip(QWidget):
         self.hide()
 
     def show_results(self, results: TextTable | None, why_none: str = "") -> None:
-        """Show results; without results, only a line with the reason."""
+        """Show a table of results; if it is None, show only ``why_none``."""
         self.model.show_table(results)
         self._sentence = why_none if results is None else results.title
         self._fold.setEnabled(results is not None)
@@ -57,7 +57,7 @@ class ResultsStrip(QWidget):
         self.set_folded(self.is_folded)
 
     def say(self, note: str) -> None:
-        """Set a note on the runs, which precedes the sentence; may be empty."""
+        """Set a note about the runs, shown before the sentence; may be empty."""
         self._note = note
         self._say()
 

@@ -33,7 +33,7 @@ from PySide6.QtWidgets import (
 
 
 class Label(QLabel):
-    """A label that shows its text verbatim, unless another ``textFormat`` is given."""
+    """A label that shows its text verbatim, unless a different ``textFormat`` is given."""
 
     def __init__(self, *parts: Any, **properties: Any) -> None:
         """Make a label with the arguments of QLabel: text, parent, and any property."""
@@ -93,12 +93,12 @@ def captioned(text: str, part: QWidget, share: int = 0) -> tuple[QLabel, tuple[Q
 
 
 def h_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QHBoxLayout:
-    """A horizontal box; margins and spacing, px, are those of the style unless given."""
+    """A horizontal box; margins and spacing are in px, and by default those of the style."""
     return _filled(QHBoxLayout() if parent is None else QHBoxLayout(parent), items, margins, spacing)
 
 
 def v_box(parent: QWidget | None, *items: Item, margins: Margins = None, spacing: int | None = None) -> QVBoxLayout:
-    """A vertical box; margins and spacing, px, are those of the style unless given."""
+    """A vertical box; margins and spacing are in px, and by default those of the style."""
     return _filled(QVBoxLayout() if parent is None else QVBoxLayout(parent), items, margins, spacing)
 
 
@@ -259,7 +259,7 @@ class Choice(QComboBox):
             name: object name.
             choices: value and text of each entry.
             parent: owner of the combo box.
-            text: accessible name; not needed with a label beside it.
+            text: accessible name; not needed if a label names the combo box.
             letters: width in characters; 0: the width of the longest entry.
         """
         super().__init__(parent)
@@ -294,7 +294,7 @@ class TagLine(QObject):
         line.textEdited.connect(self._offer)
 
     def offers(self, text: str) -> list[str]:
-        """Known tags that begin with the last part of a text, without tags that the text already contains."""
+        """Known tags that begin with the last part of a text and do not occur in it already."""
         *before, begun = (part.strip().lower() for part in text.split(","))
         return [tag for tag in self._known if begun and tag.lower().startswith(begun) and tag.lower() not in before]
 

@@ -1,6 +1,6 @@
 """Tables, lists and trees of the window: models of rows with declared columns, and the views that show them.
 
-A list is a table with one column. Tables select whole rows, whose height is that of their text; the user can resize
+A list is a table with one column. Tables select whole rows. Rows are as high as their text, and the user can resize
 columns.
 """
 
@@ -92,7 +92,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         self.endResetModel()
 
     def add_rows(self, rows: Sequence[RowT]) -> None:
-        """Show these rows, which begin with the rows shown so far."""
+        """Append rows: ``rows`` must begin with the rows that are already shown."""
         self.beginInsertRows(QModelIndex(), len(self.rows), len(rows) - 1)
         self.rows = rows
         self.endInsertRows()
@@ -152,7 +152,7 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
 
 class FollowedTable(TableModel[RowT]):
-    """A table of changing rows, updated repeatedly, which redraws only changed cells.
+    """A table whose rows are updated repeatedly, and which redraws only cells that have changed.
 
     A mark column shows an icon for the state of a row.
     """
@@ -245,7 +245,7 @@ class TreeModel(QAbstractItemModel):
     """A tree of two levels. The id of an index is 0 for an upper row, else 1 + the number of its upper row."""
 
     def count(self, above: int | None) -> int:
-        """Number of the rows below an upper row; None: number of upper rows."""
+        """Number of rows below the upper row ``above``; for None, the number of upper rows."""
         raise NotImplementedError
 
     # ---- QAbstractItemModel ----
@@ -262,7 +262,7 @@ class TreeModel(QAbstractItemModel):
         return self.createIndex(above - 1, 0, 0) if above else QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of upper rows, or of rows below one."""
+        """Number of upper rows, or of rows below the upper row ``parent``."""
         if not parent.isValid():
             return self.count(None)
         return 0 if parent.internalId() or parent.column() > 0 else self.count(parent.row())

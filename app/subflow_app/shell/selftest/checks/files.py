@@ -8,7 +8,7 @@ Figures: the command and the window's drawing process draw figures in all format
 
 Refused files: unusable scenarios and databases are refused with a reason and left unchanged.
 
-Unusual names: paths with spaces, non-Latin letters and symbols work, also in a terminal restricted to ASCII.
+Unusual names: paths with spaces, non-Latin letters and symbols work, even in a terminal restricted to ASCII.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _check_store(place: Place) -> str:
 
 
 def _compare(path: Path, store: Store, run_id: int, made: Traces, signature: str, scenario_text: str) -> int:
-    """Number of equal traces; a difference raises CheckError."""
+    """Compare a stored run with the original; returns the number of traces, and raises CheckError if they differ."""
     import numpy as np
 
     from subflow_app.features.traces.core.traces import StoredTraces

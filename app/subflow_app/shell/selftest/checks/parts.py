@@ -1,8 +1,9 @@
 """Checks that the program is complete: modules, libraries, PyTorch, licences, guide and help.
 
-Imports: all of our modules and all libraries imported late can be imported, without any output.
+Imports: all of our modules, and all libraries that are imported late, can be imported without any output.
 
-PyTorch: the parts that agents use work, including modules that PyTorch imports by name, which packaging may omit.
+PyTorch: all parts that agents use are functional, including modules that PyTorch imports by name, which packaging may
+omit.
 
 Licences: each delivered part is listed with the texts of its licence.
 
@@ -77,7 +78,7 @@ def _check_licences(_place: Place) -> str:
     parts = licence_parts()
     for part in parts:
         require(part.text().strip(), f"no licence is listed for {part.name}")
-        # In a source tree, a package has only the texts that its makers ship.
+        # In a source tree, a package has only the licence texts that its authors ship.
         require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
     names = " ".join(part.name for part in parts).casefold()
     needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ()) + (("torch",) if is_to_be_here("torch") else ())

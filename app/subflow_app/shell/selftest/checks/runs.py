@@ -2,14 +2,14 @@
 
 Simulator: shipped scenarios have the recorded signatures.
 
-Scripts and policies: each shipped controller and scheduler in text form, and a new one, compiles and controls a run.
-Each shipped policy is found by its name, is intact, and controls a run.
+Scripts and policies: each shipped controller and scheduler script, and a new script of each kind, compiles and controls
+a run. Each shipped policy is found by its name, is intact, and controls a run.
 
 Training: an agent learns for some steps in a separate process on the CPU, and its policy controls a run.
 
-Sweep: a sweep on two processes makes the same runs as this process.
+Sweep: a sweep in two processes gives the same runs as simulation in this process.
 
-Lab: a guided lab runs from the first to the last step, each done with the lab's solution and graded like a student's.
+Lab: a guided lab is worked through from the first to the last step with its own solutions, graded like a student's.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ _SWEPT, _KEY, _CONTROLLERS, _SEEDS = "t-2link", "flows.mptcp.controller", ("lia"
 
 
 def _check_sweep(place: Place) -> str:
-    """Make a sweep, repeat each of its runs in this process, and compare the signatures."""
+    """Run a sweep, repeat each of its runs in this process, and compare the signatures."""
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
     from subflow_sim import Simulation

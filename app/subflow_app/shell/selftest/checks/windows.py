@@ -2,7 +2,7 @@
 
 First start: the window shows the welcome and the demo with its curves, while a command uses the same database.
 
-Languages: the window shows German on a file with a German name, in its own texts, the help, and Qt's dialogs.
+Languages: the window opens a file with a German name, and shows its own texts, the help and Qt's dialogs in German.
 
 Locale: the window opens in the user's locale, and its controls work; all other checks use one fixed locale.
 
@@ -131,7 +131,7 @@ def _check_own_locale(_place: Place) -> str:
 OWN_LOCALE = Check("own locale", _check_own_locale, is_in_own_locale=True)
 
 
-# A window needs the first plug-in; libraries of the others may be missing, e.g. on a desktop without Wayland.
+# A window needs the first plug-in; libraries for the others may be missing, e.g. on a desktop without Wayland.
 _PLATFORMS = {"win32": ("windows",), "darwin": ("cocoa",), "linux": ("xcb", "wayland")}
 
 
