@@ -1,6 +1,6 @@
-"""Checkpoints: one safetensors file with the whole state of a training, written atomically.
+"""Checkpoints of a training: each is one safetensors file with the whole state, written atomically.
 
-The tensors belong to the learner and the training loop and have dotted names; the metadata contain one JSON document.
+The tensors, those of the learner and of the training loop, have dotted names. The metadata contain one JSON document.
 Reading a checkpoint never executes its content.
 """
 
@@ -48,7 +48,7 @@ class Checkpoint:
 
 
 def tensors_under(name: str, tensors: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """The tensors whose dotted names begin with `name` and a dot, by the names without this prefix."""
+    """The tensors whose dotted names begin with `name` and a dot, keyed by the rest of their names."""
     prefix = f"{name}."
     return {key.removeprefix(prefix): tensor for key, tensor in tensors.items() if key.startswith(prefix)}
 
@@ -63,7 +63,7 @@ def save_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
     """Writes a checkpoint, then removes all checkpoints of the folder except the KEPT with the most steps.
 
     Raises:
-        CheckpointError: if the checkpoint cannot be written; older checkpoints stay.
+        CheckpointError: if the checkpoint cannot be written; older checkpoints are kept.
     """
     from safetensors.numpy import save
 
@@ -130,10 +130,10 @@ def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
 
 
 def write_atomically(path: Path, content: bytes) -> None:
-    """Replaces a file atomically: after a crash it has the old or the new content.
+    """Replaces a file atomically: after a crash the file has either its old or its new content.
 
     Raises:
-        CheckpointError: if the file cannot be written; the existing file stays.
+        CheckpointError: if the file cannot be written; the existing file is kept.
     """
     try:
         write_whole(path, content)
@@ -145,6 +145,6 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Replaces a JSON file atomically.
 
     Raises:
-        CheckpointError: if the file cannot be written; the existing file stays.
+        CheckpointError: if the file cannot be written; the existing file is kept.
     """
     write_atomically(path, (json.dumps(document, indent=2) + "\n").encode())

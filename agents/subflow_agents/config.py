@@ -17,7 +17,7 @@ CLASSICS = ("lia", "olia", "balia", "wvegas")
 ALL_FAMILIES = "all"
 """Placeholder for the names of all families of networks."""
 
-# Evaluation seeds start here; training seeds are smaller, so that both sets are disjoint.
+# Evaluation seeds start here. Training seeds are smaller, so the two sets are disjoint.
 FIRST_EVALUATION_SEED = 1_000_000
 
 
@@ -38,14 +38,14 @@ class TrainingConfig:
         minutes: budget of time, min; None: no limit.
         steps: budget of transitions; None: no limit. At least one of the two budgets is required.
         episode_s: maximum simulated time of an episode, s; None: the duration of the scenario.
-        deterministic: whether the training is independent of the clock: two trainings with a budget of steps are then
-            equal bit for bit.
+        deterministic: whether the training is independent of the clock. Repeating a training with a budget of steps
+            then gives the same result bit for bit.
         evaluation_every: transitions between two evaluations; 0: no evaluations.
         evaluation_seeds: seeds of the evaluation runs; never used in training.
         baselines: controllers for comparison in evaluations; empty: `default_baselines` of the scenario.
         evaluation_scenario: TOML text of the evaluation scenario; empty: the training scenario.
         families: families of the arena whose training split supplies some episodes; "all" means every family.
-        families_share: share of the episodes on networks of the families, more than 0, at most 1.
+        families_share: share of the episodes that run on networks of the families, more than 0, at most 1.
         validation_networks: number of networks from each family's validation split that, with the evaluation scenario,
             select the best policy; 0: only the score on that scenario.
         validation_families: families of the validation networks; "all" means every family.

@@ -1,7 +1,7 @@
 """Confluence: one policy that multiplies the window of each subflow, trained by PPO on widely drawn networks.
 
 The core defines observations, actions and the safety bounds that hold for every policy (sim/core/cc/confluence.h).
-This module defines the training: rewards from measurements of the simulator, which the critic receives, too.
+This module defines the training. Rewards come from measurements of the simulator, which the critic receives as well.
 """
 
 from __future__ import annotations
@@ -116,9 +116,9 @@ def _make_learner(config: ConfluenceConfig, setup: LearnerSetup) -> Learner:
 
 
 def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> TrainingEnv:
-    """Episodes from the families' training split, and widely drawn networks.
+    """Creates episodes on networks from the families' training split and on widely drawn networks.
 
-    The training's scenario is only used for evaluations.
+    The scenario of the training is used only for evaluations.
     """
     from subflow_agents.families import FamilyEpisodes
     from subflow_sim.scenario import parse_scenario

@@ -49,7 +49,7 @@ class Networks(nn.Module):
 
     Args:
         spec: sizes of the networks.
-        critics: number of critics, 1 or 2; the minimum of two counts in the targets.
+        critics: number of critics, 1 or 2; with two, the targets use the smaller value.
         stochastic: whether the actor outputs means and logarithms of standard deviations.
         rng: generator of the initial weights.
     """
@@ -67,7 +67,7 @@ class Networks(nn.Module):
         return self.actor.by_row(batch, self.actor(h, batch))
 
     def values(self, h: Tensor, batch: Rows, action: Tensor) -> list[Tensor]:
-        """Q of each critic, [B] each. For a "slot" head it is the mean over the acting rows."""
+        """Q from each critic, [B]. For a "slot" head, Q is the mean over the acting rows."""
         values = []
         for critic in self.critics:
             value = critic(h, batch, action).squeeze(-1)
@@ -211,7 +211,10 @@ class DdpgLearner:
     # --------------------------------------------------------------------------------------------------- learning
 
     def learn(self, progress: float) -> int:
-        """Makes at most one update; returns 1 if one was due, even if too few unsampled transitions remain; else 0."""
+        """Makes at most one update, and returns 1 if an update was due, otherwise 0.
+
+        An update that is due but skipped, because too few unsampled transitions remain, still counts.
+        """
         self._progress = progress
         if self._due < 1:
             return 0
@@ -225,7 +228,7 @@ class DdpgLearner:
         return 1
 
     def update(self, sample: Sample) -> None:
-        """Updates critics and targets from a batch of transitions, and the actor (TD3: not in every update)."""
+        """Updates the critics, the targets and (for TD3, not every time) the actor from a batch of transitions."""
         config, networks = self.config, self.networks
         columns = sample.columns
         batch = to_rows(columns["rows"], columns["count"], columns["acting"])
@@ -257,7 +260,7 @@ class DdpgLearner:
         self._note("critic_grad_norm", critic_norm)
 
     def next_value(self, after: Rows) -> Tensor:
-        """Value of the next state, [B]: Q'(e', h', pi'(e', h')), for two critics the minimum.
+        """Value of the next state, [B]: Q'(e', h', pi'(e', h')), or the minimum over two critics.
 
         SAC uses the current actor instead of pi', and adds the entropy of its action.
         """
@@ -290,7 +293,7 @@ class DdpgLearner:
         else:
             raw = networks.before_tanh(seen, batch)
             action = torch.tanh(raw)
-        # The critic is fixed: this gradient changes neither its weights nor, through it, the representation.
+        # The critic is held fixed: this gradient changes neither the critic's weights nor the representation before it.
         values = networks.values(h.detach(), batch, action)
         value = values[0] if config.algorithm != "sac" else torch.minimum(*values)
         loss = -value.mean()
@@ -298,7 +301,7 @@ class DdpgLearner:
             loss = loss + (self.log_temperature.exp().detach() * log_p).mean()
         if config.squash_penalty > 0 and not self._stochastic:
             loss = loss + config.squash_penalty * ((raw**2) * batch.acts[:, :, None]).mean()
-        # The gradient of the critic's loss for the representation is already clipped; the actor's is added to it.
+        # The critic's gradient for the representation is already clipped; the actor's gradient is added to it.
         by_critic = [weight.grad for weight in self._encoder_weights] if config.rep_grad == "both" else []
         _set_gradients(self._actor_weights, torch.autograd.grad(loss, self._actor_weights))
         norm = _clip(self._actor_weights, config.grad_norm)
@@ -331,7 +334,7 @@ class DdpgLearner:
         return means
 
     def policy(self) -> PolicyParts:
-        """Actor, and the first critic for value estimates."""
+        """The actor, with the first critic for value estimates."""
         spec, networks, agent = self.spec, self.networks, self._setup.spec
         critic = networks.critics[0]
         assert isinstance(critic, Trunk)

@@ -1,8 +1,9 @@
 """DDPG-MPCC: an agent per subflow that changes the rate of MPCC.
 
 Source: DDPG-MPCC (Future Internet 2024), sections 2 and 3; the utility and the probing are MPCC's (sim/core/cc/mpcc.h).
-The paper gives no layer sizes, learning rates or discount. Its agent learns from a log of MPCC's monitor intervals
-(log_env.py), the default agent here in the simulator. Results from the log and from the simulator must not be mixed.
+The paper gives no layer sizes, learning rates or discount. The paper's agent learns from a log of MPCC's monitor
+intervals (log_env.py), whereas the default here is to learn in the simulator. Results from the log and from the
+simulator must not be mixed.
 """
 
 from __future__ import annotations

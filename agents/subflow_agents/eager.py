@@ -13,11 +13,11 @@ COMPILER = "torch._dynamo"
 
 
 def without_compiler() -> None:
-    """Reduces the cost of the first optimizer from seconds to milliseconds; call before creating one.
+    """Makes the first optimizer take milliseconds to create instead of seconds; call before creating it.
 
-    An optimizer imports the compiler, seven hundred modules of 70 MB, only to exclude its functions from compilation. A
-    stub module replaces it for these calls. Any other use of the stub loads the real compiler if it is installed; the
-    frozen program omits it.
+    An optimizer imports the compiler, seven hundred modules that take 70 MB, only to exclude its functions from
+    compilation. Here a stub module takes the place of the compiler for these calls. Any other use of the stub loads the
+    real compiler if it is installed; the frozen program omits it.
     """
     if COMPILER not in sys.modules:
         sys.modules[COMPILER] = _NoCompiler()

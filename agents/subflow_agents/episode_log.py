@@ -1,4 +1,4 @@
-"""State of environments as a log: the numbers of their episodes and the actions in them so far.
+"""The state of environments, logged as the numbers of their current episodes and the actions taken in them.
 
 The number of an episode determines its random values, so the same actions lead to the same state. Storing the
 simulators' state instead would tie checkpoints to the memory layout of the core.

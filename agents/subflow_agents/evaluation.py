@@ -51,7 +51,7 @@ class RunFigures:
         seed: seed of the run.
         goodput_bps: mean goodput of the flows under evaluation, each over its active time; NaN if all were inactive.
         total_goodput_bps: total goodput of all flows with congestion control over the measured time.
-        other_goodput_bps: mean goodput of the flows that keep the scenario's controller; NaN without any.
+        other_goodput_bps: mean goodput of the flows that keep the scenario's controller; NaN if no flow does.
         rtt_s: mean RTT over the flows under evaluation; NaN without a sample.
         loss_ratio: packets lost over packets sent, mean over the flows under evaluation; NaN if all were inactive.
         jain: Jain's index of the goodputs of all flows with congestion control; NaN if undefined.
@@ -117,7 +117,7 @@ class Evaluation:
         return max(baselines, key=lambda result: result.figure("goodput_bps").mean, default=None)
 
     def ratio(self, result: ControllerResult) -> float:
-        """Mean goodput of a contender over that of the best baseline; NaN without a baseline."""
+        """Mean goodput of a contender divided by that of the best baseline; NaN without a baseline."""
         best = self.best_baseline
         divisor = math.nan if best is None else best.figure("goodput_bps").mean
         return result.figure("goodput_bps").mean / divisor if divisor > 0 else math.nan
@@ -228,7 +228,7 @@ def run_once(
         scenario: scenario from `contender_scenario`.
         names: names of the flows under evaluation, from `contender_scenario`.
         seed: seed of the run.
-        simulations: list in which the simulation replaces all elements, so that another thread can interrupt it.
+        simulations: list whose content is replaced by the simulation, so that another thread can interrupt the run.
     """
     from subflow_sim import Simulation
 
@@ -281,7 +281,7 @@ def evaluate(
         name: name of the scenario in messages.
         folder: folder of files referenced by the scenario.
         overrides: "KEY=VALUE" settings of the scenario.
-        run: function that makes one run, for callers with several processes or interruptible runs.
+        run: function that executes one run; callers replace it to use several processes or to interrupt runs.
 
     Raises:
         ConfigError: if a text names no contender, or the scenario has no flow for a contender.
@@ -302,7 +302,7 @@ def evaluate(
 
 
 def _key(instance: str, scenario: Scenario) -> str:
-    """Name in the scenario file of the flow to which this flow of a run belongs."""
+    """The name of a flow in the scenario file, given the name of one of its instances in a run."""
     return instance if instance in scenario.flows else instance.rpartition(".")[0]
 
 

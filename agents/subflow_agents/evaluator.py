@@ -75,7 +75,7 @@ class Evaluator:
         self._under_way = self._executor.submit(self._evaluate, policy, step)
 
     def collect(self) -> list[dict[str, Any]]:
-        """The values of a finished evaluation in a list, which is empty without one.
+        """The values of the evaluation in a list, which is empty if no evaluation has finished.
 
         Raises:
             CheckpointError: if the best policy cannot be written.

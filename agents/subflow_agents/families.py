@@ -22,12 +22,12 @@ _TRAINING_NETWORKS = 1_000_000
 
 
 def family_names(asked: Sequence[str]) -> tuple[str, ...]:
-    """The named families, without duplicates; with "all" every family."""
+    """The named families without duplicates, or every family if "all" is among the names."""
     return tuple(FAMILIES) if ALL_FAMILIES in asked else tuple(dict.fromkeys(asked))
 
 
 class FamilyEpisodes:
-    """Episodes on networks of families, each a function of (seed, environment, episode) only.
+    """Draws training episodes on networks of families; only (seed, environment, episode) determine an episode.
 
     Args:
         config: configuration of the training.
@@ -43,7 +43,7 @@ class FamilyEpisodes:
         self._options = options
 
     def draw(self, env: int, episode: int) -> Scenario | None:
-        """The scenario of an episode; None for an episode without a network of a family."""
+        """The scenario of an episode; None if the episode does not use a network of a family."""
         if not self._families or self._chance(env, episode, "is of a family") >= self._share:
             return None
         family = self._families[int(self._chance(env, episode, "family") * len(self._families))]
@@ -54,7 +54,7 @@ class FamilyEpisodes:
     def slots(self) -> int:
         """Largest number of subflows that the agents of a network observe together; 0 without families.
 
-        The numbers of a family's networks cycle through its topologies, so the first cycle contains the maximum.
+        Consecutive networks of a family cycle through its topologies, so the first cycle contains the maximum.
         """
         return max(
             (

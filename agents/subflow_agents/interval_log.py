@@ -39,7 +39,7 @@ _SLICE_S = 1.0  # simulated time between two collections; the simulator's buffer
 
 @dataclass(frozen=True, slots=True, eq=False)
 class IntervalLog:
-    """Monitor intervals of one run or several runs, one run after the other, each in order of time.
+    """Monitor intervals of one or more runs, run by run, and in order of time within a run.
 
     Attributes:
         table: float64 [n, len(COLUMNS)], n >= 1; finite except `old_util` and `thpt`.

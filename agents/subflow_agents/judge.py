@@ -1,4 +1,4 @@
-"""Rewards of epochs from measurements of the simulator, and the critic's input from them.
+"""Computes the rewards of epochs, and the critic's input, from measurements of the simulator.
 
 The measurements exist only in training: a policy receives none of them.
 """
@@ -14,7 +14,7 @@ from subflow_sim.truth import TRUTH
 
 _AT = {name: place for place, name in enumerate(TRUTH)}
 _LEAST_RATE = 1e-2
-_LONGEST = 2.0  # longest epoch that counts, base RTTs; otherwise slow links beside a TCP would dominate the reward
+_LONGEST = 2.0  # cap on an epoch's length, base RTTs; slow links shared with a TCP would otherwise dominate the reward
 _DUE = 0.98  # background flows below this share of their reference rate count as harmed
 # averaging time of the rate of background flows, in base RTTs, because the rate of a TCP fluctuates
 _MEMORY_RTTS = 40.0
@@ -27,7 +27,7 @@ class Prices:
     Attributes:
         delay: weight of ln(1 + queue).
         loss: weight of the loss beyond random loss.
-        beside_tcp: factor of delay and loss if a TCP contributes to them.
+        beside_tcp: factor by which delay and loss are scaled if a TCP contributes to them.
         excess: weight of ln(rate / fair rate) above the fair rate if other flows compete for the capacity.
         harm: weight of ln(reference rate of the background flows / their rate).
     """

@@ -124,10 +124,10 @@ class Learner(Protocol):
         ...
 
     def learn(self, progress: float) -> int:
-        """Makes some of the due gradient steps: one, or as many as take a few milliseconds.
+        """Makes some of the gradient steps that are due: one, or as many as fit into a few milliseconds.
 
         Args:
-            progress: spent share of the budget, in [0, 1], for schedules.
+            progress: share of the budget spent so far, in [0, 1], for schedules.
 
         Returns:
             Number of gradient steps; 0 if no step is due before the next observation.

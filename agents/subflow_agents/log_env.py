@@ -1,8 +1,8 @@
 """The offline environment of DDPG-MPCC: a log of monitor intervals in place of a network.
 
-Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its published code: each rate returns the logged results of
-the nearest logged rate. This is not a network: actions do not influence later results, and the best policy moves to the
-best row of the log. Results from the log and from simulations must not be mixed.
+Source: DDPG-MPCC (Future Internet 2024), section 2.2, and its published code: for each rate, the environment returns
+the results of the nearest logged rate. This is not a network: actions do not influence later results, and the best
+policy moves to the best row of the log. Results from the log and from simulations must not be mixed.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class LogEnv:
         seed: int = 1,
         episode_steps: int = EPISODE_STEPS,
     ) -> None:
-        """Episodes over `log` for an agent that observes rate, RTT and loss and changes the rate.
+        """Creates episodes over `log` for an agent that observes rate, RTT and loss, and changes the rate.
 
         Raises:
             AgentError: if the agent does not match, or no row can begin an episode.

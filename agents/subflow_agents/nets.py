@@ -101,7 +101,7 @@ class Rows:
 
 
 def to_rows(rows: NDArray[np.float32], counts: NDArray[np.integer[Any]], acting: NDArray[np.integer[Any]]) -> Rows:
-    """Tensors of a batch of decisions; shapes as in `Rows`, which shares the memory of `rows`."""
+    """A batch of decisions as tensors, with shapes as in `Rows`; the result shares the memory of `rows`."""
     return Rows(
         torch.from_numpy(rows),
         torch.from_numpy(counts.astype(np.int64)),
@@ -138,7 +138,7 @@ class SetEncoder(nn.Module):
     def _last_state(self, batch: Rows) -> Tensor:
         assert self.lstm is not None
         count = int(batch.counts[0])
-        if bool((batch.counts == count).all()):  # no rows are padding; a third faster than a packed sequence
+        if bool((batch.counts == count).all()):  # no padding; a third faster than a packed sequence
             return self.lstm(batch.rows[:, :count])[1][0][0]  # type: ignore[no-any-return]
         packed = pack_padded_sequence(batch.rows, batch.counts, batch_first=True, enforce_sorted=False)
         return self.lstm(packed)[1][0][0]  # type: ignore[no-any-return]

@@ -75,9 +75,9 @@ def number(
 
 
 def memory() -> Any:
-    """A field for how long, in s, an agent remembers the extreme values that scale its observations.
+    """A field for the time, in s, for which an agent remembers the extreme values that scale its observations.
 
-    Agents that observe windows or rates share its help, bounds and default.
+    All agents that observe windows or rates use this field, with the same help, bounds and default.
     """
     return number(
         10.0,

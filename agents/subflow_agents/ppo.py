@@ -79,7 +79,7 @@ class _Rollout:
 
     obs: FloatArray  # [T, L, F]
     choice: IndexArray  # [T, L]
-    log_prob: NDArray[np.float64]  # [T, L], under the policy that chose
+    log_prob: NDArray[np.float64]  # [T, L], under the policy that made the choice
     value: NDArray[np.float64]  # [T, L]
     reward: NDArray[np.float64]  # [T, L]
     boundary: BoolArray  # [T, L]
@@ -103,7 +103,7 @@ class _Rollout:
 
 @dataclass(slots=True)
 class _Open:
-    """The latest decision of each lane, whose outcome is unknown."""
+    """The latest decision of each lane, while its outcome is still unknown."""
 
     there: BoolArray  # [L]
     agent: NDArray[np.int32]  # [L]
@@ -126,7 +126,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Batch:
-    """A full rollout during the minibatches of an update."""
+    """A full rollout, from which the minibatches of an update are taken."""
 
     obs: FloatArray  # [B, F]
     choice: IndexArray  # [B]
@@ -154,8 +154,8 @@ class PpoLearner:
             config: options of PPO.
             setup: agent and environments.
             judge: computes rewards from measurements of the simulator, which the critic receives, too; epochs cut short
-                by the end of an episode are then ignored. None: the agents' rewards count.
-            is_critic_blind: whether the critic receives only the policy's observation despite a judge.
+                by the end of an episode are then ignored. None: the agents' own rewards are used.
+            is_critic_blind: whether the critic receives only the policy's observation, even with a judge.
 
         Raises:
             ConfigError: if the agents have another scope or continuous actions.
@@ -171,7 +171,7 @@ class PpoLearner:
         self._rng = np.random.Generator(np.random.PCG64(setup.seed))
         self._judge = judge
         self._is_critic_blind = is_critic_blind or judge is None
-        # A stored state: the policy's observation, then the input of the critic only.
+        # A stored state contains the policy's observation, then the additional input of the critic.
         width = spec.width + (0 if judge is None or self._is_critic_blind else judge.width)
         self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_rng)
         self._critic = _network(width, config.hidden, 1, _VALUE_GAIN, torch_rng)
@@ -188,7 +188,7 @@ class PpoLearner:
         self._counts: dict[str, int] = {}
 
     def observe(self, env: TrainingEnv) -> int:
-        """Completes the decisions whose outcomes arrived; returns their number."""
+        """Completes the decisions whose outcomes have arrived, and returns how many."""
         opened, rollout = self._open, self._rollout
         acting = env.acting.reshape(-1)
         same = opened.there & (opened.agent == env.agent.reshape(-1))
@@ -199,8 +199,8 @@ class PpoLearner:
             closes &= ~ended
             self._judge.see(_truth_of(env), env.acting)
         closing = np.flatnonzero(closes)
-        # These decisions have no outcome: their agents are gone, their lanes are full, or with a judge their episodes
-        # ended. The preceding decision is bootstrapped with their value.
+        # These decisions get no outcome, because their agents are gone, their lanes are full or, with a judge, their
+        # episodes have ended. Their value bootstraps the decision before them.
         lost = np.flatnonzero(opened.there & ~closes & (acting | ended | ~same) & (rollout.count > 0))
         lost = lost[~rollout.boundary[rollout.count[lost] - 1, lost]]
         rollout.boundary[rollout.count[lost] - 1, lost] = True
@@ -254,7 +254,7 @@ class PpoLearner:
         """
         config, count = self.config, self._rollout.count
         is_full = count >= self._quota()
-        # Lanes with an open decision, True for full lanes
+        # For each lane with an open decision, whether the lane is full
         lanes = is_full[self._open.there]
         if self._batch is None and is_full.any() and lanes.sum() >= _ENOUGH_LANES * len(lanes):
             self._batch = self._gathered()
@@ -354,7 +354,7 @@ class PpoLearner:
         self._counts = dict(state.values["counts"])
 
     def _quota(self) -> int:
-        """Maximum number of decisions of a lane in an update, so that subflows that act more often get equal weight."""
+        """Maximum number of decisions of a lane in an update, so that subflows that act often get no more weight."""
         lanes = max(1, int(self._open.there.sum()))
         return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 
@@ -418,7 +418,7 @@ class PpoLearner:
         self._return_mean, self._return_std = float(mean), std
 
     def _step(self, batch: _Batch, rows: IndexArray, progress: float) -> bool:
-        """One gradient step on these rows of the batch; False without a step if the policy has moved too far."""
+        """Makes a gradient step on these rows of the batch, or returns False if the policy has moved too far."""
         config = self.config
         obs = torch.from_numpy(batch.obs[rows])
         advantage = torch.from_numpy(batch.advantage[rows])

@@ -1,4 +1,4 @@
-"""Options of PPO, in a separate module, because forms read them without PyTorch."""
+"""Options of PPO, in a separate module so that forms can read them without importing PyTorch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from subflow_agents.options import flag, integer, number
 
 @dataclass(frozen=True, slots=True)
 class PpoConfig:
-    """Options of PPO, with defaults from RL-explore, otherwise from the PPO-PyTorch example."""
+    """Options of PPO. The defaults come from RL-explore or, where it gives none, from the PPO-PyTorch example."""
 
     hidden: int = integer(
         64, "Units of each of the two hidden layers.", "RL-explore, section 4.4", minimum=1, maximum=1024

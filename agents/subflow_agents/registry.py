@@ -1,4 +1,4 @@
-"""All agents, by name. `agent` imports only an agent's module, whose learner imports PyTorch when it is created."""
+"""All agents, by name. `agent` imports only the module of that agent; creating a learner imports PyTorch."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class AgentInfo:
         source: paper or document that describes the agent.
         controller: controller of the core that applies the agent's decisions.
         scope: "host", "connection" or "subflow": the flows or subflows that share a decision.
-        default_recipe: file in assets/agents/recipes, without suffix, that trained the shipped policy.
+        default_recipe: name, without suffix, of the file in assets/agents/recipes that trained the shipped policy.
         config_class: frozen dataclass of the agent's options.
         make_learner: (config, setup) -> learner; the first call imports PyTorch.
         make_environment: (training, config) -> environment, for agents with a special training environment; None

@@ -71,7 +71,7 @@ class Replay:
         """Accepts the temporal-difference errors of sampled transitions, which uniform sampling ignores."""
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """Copies of the used arrays, and plain values, for `load`."""
+        """Copies of the used part of each array, and plain values, for `load`."""
         return {name: column[: len(self)].copy() for name, column in self.columns.items()}, {"added": self.added}
 
     def load(self, tensors: Columns, values: Mapping[str, Any]) -> None:
@@ -110,10 +110,10 @@ class Replay:
 
 
 class SumTree:
-    """Weights of leaves, searched by cumulative weight; searches and changes accept arrays, with O(log n) per leaf.
+    """A tree of weights that finds leaves by cumulative weight, in O(log n) per leaf.
 
-    A binary tree in one array with the root at 1: each node is the sum of its two children, so rounding errors do not
-    accumulate.
+    Searches and changes accept arrays of leaves. The binary tree is stored in one array, with the root at 1. Each node
+    is the sum of its two children, so rounding errors do not accumulate.
     """
 
     def __init__(self, capacity: int) -> None:
@@ -156,7 +156,7 @@ class PrioritisedReplay(Replay):
     """A ring buffer that samples with P(i) = p_i^alpha / sum p^alpha, p_i = |delta_i| + epsilon.
 
     New transitions get the largest priority so far, so that each is likely to be sampled once. The minibatch is
-    stratified: the sum is divided into equal parts, each of which yields one sample.
+    stratified: the sum of the priorities is divided into equal parts, each of which yields one sample.
 
     Args:
         capacity: maximum number of transitions.
@@ -221,7 +221,7 @@ class PrioritisedReplay(Replay):
         self._tree.set(indices, weights)
 
     def state(self) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
-        """As `Replay.state`, with the priorities."""
+        """The same as `Replay.state`, with the priorities added."""
         tensors, values = super().state()
         tensors["_weights"] = self._tree.weights(np.arange(len(self)))
         return tensors, {**values, "largest": self._largest, "beta": self.beta}

@@ -123,7 +123,7 @@ class Control(Protocol):
 
 
 class NoControl:
-    """A control without commands."""
+    """A control that never sends a command."""
 
     def poll(self) -> Command:
         """Always NONE."""

@@ -1,4 +1,4 @@
-"""Check of the PyTorch installation by small computations, among them those that learners need."""
+"""Checks the PyTorch installation with small computations, including those that learners need."""
 
 from __future__ import annotations
 

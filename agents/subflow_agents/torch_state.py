@@ -1,4 +1,4 @@
-"""Conversion between networks or optimisers and tensors of a checkpoint, by dotted names."""
+"""Converts networks and optimisers to the tensors of a checkpoint, which have dotted names, and back."""
 
 from __future__ import annotations
 

@@ -90,7 +90,7 @@ def run_training(config: TrainingConfig, control: Control, report: Callable[[Rep
         report: receives the reports, in the calling thread.
 
     Returns:
-        The final state. Divergence and write errors yield a result, too, with the last good checkpoint.
+        The final state. Divergence and write errors also yield a result, which names the last good checkpoint.
 
     Raises:
         ConfigError: if the config does not fit the scenario or the training to resume; raised before the start.
@@ -172,7 +172,7 @@ class _Training:
             self._take_in()
 
     def _take_in(self) -> None:
-        """Passes the results of the environments to the learner, and its actions to the environments."""
+        """Passes the environments' results to the learner, and the learner's actions to the environments."""
         env = self.env
         self._note_episodes()
         self.step += self.learner.observe(env)
@@ -191,7 +191,7 @@ class _Training:
             self._ended.append(dict(env.episode_metrics(n)))
 
     def _attend(self) -> None:
-        """Executes commands, and makes due reports, policy files, checkpoints and evaluations."""
+        """Executes commands, and produces the reports, policy files, checkpoints and evaluations that are due."""
         self._obey(self.control.poll())
         while self.state is TrainingState.PAUSED and not self._stops:
             time.sleep(_POLL_S)
@@ -390,7 +390,7 @@ class _Training:
         self._tell(ReportKind.POLICY, step=self.step, path=str(path))
 
     def _evaluate(self) -> None:
-        """Waits for the previous evaluation, then starts that of the current policy unless the training was stopped."""
+        """Waits for the previous evaluation, then starts to evaluate the current policy unless training was stopped."""
         self._await_evaluation()
         if not self._stops:
             self._evaluation_at = time.monotonic()

@@ -18,7 +18,7 @@ _LEAST_BPS = 1e4  # the lower bound of goodput in the rewards
 
 @dataclass(slots=True)
 class Decisions:
-    """D observations of agents that must act, or receive the reward of their last action.
+    """D observations of agents that must act or that receive the reward of their last action.
 
     Attributes:
         env: int64 [D], number of the environment.
@@ -53,8 +53,8 @@ def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decis
 
     Args:
         env: the environments.
-        relative_to: whether the rewards contain a logarithm of goodput per flow or per subflow. The same logarithms of
-            the fair shares are subtracted from the rewards; None: nothing is subtracted.
+        relative_to: whether the rewards contain logarithms of goodput per flow or per subflow. The corresponding
+            logarithms of the fair shares are subtracted from the rewards. None: nothing is subtracted.
     """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]

@@ -1,7 +1,7 @@
 """The fixed set of networks whose utility selects the best policy of a training.
 
-The arena's networks in it come from the validation split; the test split is never read here, because test results are
-only meaningful if no selection used them.
+The arena's networks in this set come from the validation split. The test split is never read here, because test results
+are only meaningful if no selection used them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
 
 HOME = "home"
-"""Name of the family of the evaluation scenario with the evaluation seeds."""
+"""Family name under which the evaluation scenario counts, with one network per evaluation seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Validation:
 
 
 def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
-    """Networks of the validation split, and with `validation_home` the evaluation scenario with each of its seeds."""
+    """The networks of the validation split and, with `validation_home`, the evaluation scenario once per seed."""
     names = family_names(config.validation_families)
     abroad = networks("validation", range(1, config.validation_networks + 1), names)
     if not config.validation_home:

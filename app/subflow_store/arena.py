@@ -22,7 +22,7 @@ class ArenaOutcome(NamedTuple):
 
     Attributes:
         key: key of the outcome; outcomes with the same key are equal.
-        entrant: name of the entrant for users.
+        entrant: displayed name of the entrant.
         entry: hash of the entry: controller, options and policy.
         network: name of the network.
         version: version of the simulator.
@@ -65,7 +65,7 @@ class ArenaStore:
                 return {each.key: each for each in found}
 
     def add(self, outcomes: Iterable[ArenaOutcome]) -> None:
-        """Write outcomes; existing ones stay unchanged.
+        """Write outcomes; existing ones are not changed.
 
         Raises:
             StoreError: if the outcomes cannot be written.

@@ -1,7 +1,8 @@
-"""Checksums of the data of ended runs, because a flipped bit may leave a text or a number that looks valid.
+"""Checksums of the data of ended runs: without them, a value with a flipped bit could still look valid.
 
-Checksums are a document of the run, so that older versions can read the run. Blobs contain their own checksums. Name,
-note, tags and deletion mark have no checksum, because they may still change. Runs of older versions have no checksums.
+The checksums are stored as a document of the run, so that older versions can read the run. Blobs contain their own
+checksums. Name, note, tags and deletion mark have no checksum, because they may still change. Runs of older versions
+have no checksums.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def checksum(rows: Iterable[Sequence[Any]]) -> str:
 
 
 def insert_checksums(connection: Connection, run_id: int) -> None:
-    """Store the checksums of a run that is about to end, after which only its status changes."""
+    """Store the checksums of a run that is about to end; afterwards only the status of the run changes."""
     sums = {
         table: checksum(
             connection.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {owner} = ?", (run_id,)).fetchall()

@@ -1,4 +1,4 @@
-"""Conversion of numeric columns to blobs and back, by named codecs, so that each stored row specifies its decoding.
+"""Conversion of numeric columns to blobs and back, by named codecs; each stored row names the codec that decodes it.
 
 The name of a codec lists its steps: element type, transforms, compressor. Byte-shuffling puts the first bytes of all
 elements together, then the second bytes and so on; sampled signals change little in their high bytes, so zstd then
@@ -99,7 +99,7 @@ class Codec:
         return out
 
     def check(self, blob: bytes, n: int) -> None:
-        """Check the size that a blob declares, so that a damaged size cannot allocate all memory.
+        """Check the size that a blob declares, so that a damaged size cannot exhaust the memory.
 
         Raises:
             CodecError: if the size differs from that of `n` elements.

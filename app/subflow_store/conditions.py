@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 WORDS = "words"
-"""Field of full-text search: each search word must begin a word in name, scenario, controllers, note or tags."""
+"""Field of full-text search: each search word must be the start of a word in the name, scenario, controllers, note or
+tags.
+"""
 
 TAG = "tag"
 """Field of tags; ``*`` in the value matches any text."""
@@ -54,7 +56,8 @@ class Condition:
 
     Attributes:
         field: WORDS, TAG, STARTED, one of TEXT_FIELDS, NUMBER_FIELDS or FORK_FIELDS; or, with `is_recorded`, a pattern
-            for keys of recorded values (see `matching_keys`), of which one value must meet the condition.
+            for keys of recorded values (see `matching_keys`), and a value under one of these keys must meet the
+            condition.
         operator: one of OPERATORS.
         value: the value for the comparison, numbers in SI units.
         is_negated: whether runs must not meet the condition.

@@ -346,7 +346,7 @@ class Taking:
 
 
 def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
-    """The smaller of two encodings of a time series: its codec and blobs. Codecs other than SAMPLES stay."""
+    """The smaller of two encodings of a time series: its codec and blobs. A codec other than SAMPLES is kept."""
     kept = [bytes(chunk["data"]) for chunk in chunks]
     if name != SAMPLES:
         return name, kept

@@ -58,8 +58,8 @@ def is_damage(error: BaseException) -> bool:
     """
     if isinstance(error, RowError | CodecError | UnicodeDecodeError):
         return True
-    # A row with text that is not UTF-8 raises an error of the sqlite3 module without a result code. Such a name in a
-    # damaged schema raises UnicodeDecodeError.
+    # A row with text that is not UTF-8 raises an error of the sqlite3 module without a result code. A name in a damaged
+    # schema that is not UTF-8 raises UnicodeDecodeError.
     return primary_code(error) in _CODES or str(error).startswith("Could not decode to UTF-8")
 
 

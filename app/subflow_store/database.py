@@ -1,4 +1,4 @@
-"""One database file: opening it, its connections, and conversion of SQLite's errors to errors of the store.
+"""Opens a database file, manages its connections, and converts SQLite's errors to errors of the store.
 
 The writer thread owns the only write connection, and each reading thread has a read-only connection. A database in
 memory has one connection for all threads, and a lock in place of SQLite's isolation.
@@ -186,10 +186,10 @@ class Database:
         self._reading_uri = f"{path.as_uri()}?mode=ro"
 
     def _open_alone(self, path: Path, full: Exception) -> None:
-        """Open for writing without auxiliary files, for a full disk: changes go directly into the file.
+        """Open for writing on a full disk, without auxiliary files; changes go directly into the file.
 
         A power cut during a change would damage the file, so this mode is only for freeing space. The alternative,
-        reserved space, would need another file beside each database.
+        reserving disk space, would need an additional file for each database.
 
         Raises:
             Exception: `full`, if the file needs an upgrade or its journal mode cannot be changed.
@@ -223,7 +223,7 @@ class Database:
         self._reopen(is_alone=True)
 
     def share_again(self) -> None:
-        """Open the file normally again, after work without auxiliary files.
+        """Reopen the file normally after work without auxiliary files.
 
         Raises:
             StoreFull: if the disk still lacks the space, or other threads are reading.
@@ -318,7 +318,7 @@ class Database:
                 self._read_traceless(self.path)
 
     def _has_changed(self, reader: _Reader) -> bool:
-        """True if another process wrote during the reading, whose result may mix two states of the file."""
+        """True if another process wrote while this one read; the data read may then mix two states of the file."""
         return (
             reader.standing is not None
             and self.path is not None
@@ -331,8 +331,8 @@ class Database:
     def check_file(self, *, at_most_every_s: float = _LOOK_INTERVAL_S) -> None:
         """Check that the file is still at its path.
 
-        SQLite would not detect this: a deleted or replaced file is still read and written through the open descriptor,
-        and writes are lost when the program ends.
+        SQLite does not detect that the file was deleted or replaced: it continues to use the open descriptor, and its
+        changes are lost when the program ends.
 
         Args:
             at_most_every_s: time after a successful check within which the next check is skipped, s.
@@ -419,7 +419,7 @@ class Database:
                 part.unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Close all connections, the write connection last, which then merges the -wal file into the database."""
+        """Close all connections. The write connection, closed last, merges the -wal file into the database."""
         with self._readers_lock:
             self._is_open = False
             readers, self._readers = [reader.connection for reader in self._readers.values()], {}
@@ -434,7 +434,7 @@ class Database:
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Convert errors of SQLite, damaged data and missing memory to StoreError in this context."""
+        """Within this context, convert errors of SQLite, damaged data and lack of memory to StoreError."""
         try:
             yield
         except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:
@@ -523,8 +523,8 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
-"""Explanations by primary result code of SQLite. Codes of damage are handled before; any other code is a bug of
-Subflow.
+"""Explanations by primary result code of SQLite. Codes that indicate damage are handled earlier; any code missing here
+is a bug of Subflow.
 """
 
 
@@ -538,7 +538,7 @@ class _Reader(NamedTuple):
 
 def is_full(error: Exception) -> bool:
     """True if an error of SQLite means that the disk is full."""
-    # The second condition: the shared-memory file could not grow.
+    # The second condition is true if the shared-memory file could not grow.
     return primary_code(error) == sqlite3.SQLITE_FULL or (
         getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
     )
@@ -563,7 +563,7 @@ def provide_folder(path: Path) -> None:
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
-    """Identity of the file at a path; None if it is missing, or its drive does not answer."""
+    """Identity of the file at a path; None if the file is missing or its drive does not respond."""
     try:
         status = path.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Creation of files: under a temporary name until they are complete, and readable only by the owner."""
+"""Creates files that only the owner can read, under a temporary name until they are complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ PRIVATE = 0o600
 
 
 def unused_sibling(path: Path) -> Path:
-    """An unused file name beside `path`, for a file that replaces `path` when complete."""
+    """An unused file name in the folder of `path`, for a file that replaces `path` when complete."""
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
 
 

@@ -1,6 +1,6 @@
-"""Samples and events appended to a run, collected into the blobs to be stored.
+"""Collects the samples and events appended to a run into blobs to be stored.
 
-Samples become chunks, statistics and pyramids. Events become chunks, with an index of their places.
+Samples become chunks, statistics and pyramids. Events become chunks with an index that locates them.
 
 This module does not access the database. Pending data stay pending until `mark_stored`, so that a failed commit can be
 repeated without loss.
@@ -23,7 +23,7 @@ a running series and reading a window separately. A crash loses only uncommitted
 """
 
 PYRAMID_STEPS = {1: 64, 2: 4096}
-"""Samples per group at each pyramid level. Both divide CHUNK_SAMPLES or equal it."""
+"""Samples per group at each pyramid level. Each divides CHUNK_SAMPLES."""
 
 
 class Statistics(NamedTuple):
@@ -150,7 +150,7 @@ def _reduce(reduce: np.ufunc, columns: NDArray[np.float32]) -> NDArray[np.float3
 
 
 def _sum_and_count(columns: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Sum and number of each column's values without NaN. Columns without NaN take a fast path."""
+    """Sum and count of each column's values, ignoring NaN. Columns without NaN take a fast path."""
     with np.errstate(invalid="ignore"):  # infinities of both signs
         total = columns.sum(axis=1, dtype=np.float64)
     count = np.full(len(columns), columns.shape[1], np.int64)
@@ -217,7 +217,7 @@ class EventIngest:
         self._codecs: list[Codec] = []  # one per field; the first rows determine the width of vectors
         self._names: dict[str, dict[str, int]] = {field: {} for field in spec.named}
         self._stored_names = dict.fromkeys(spec.named, 0)
-        # rows after the last complete chunk, one array per column; made with the first row
+        # rows after the last complete chunk, one array per column; allocated with the first row
         self._tail: list[NDArray[Any]] = []
         self._filled = 0  # rows in the tail
         self._stored = 0  # stored rows in the tail
@@ -285,7 +285,7 @@ class EventIngest:
         return _Chunk(self._next_chunk, self._filled, blobs, spans)
 
     def _renumbered(self, field: str, table: EventTable) -> NDArray[np.int32]:
-        """A column of names with the numbers of this run instead of those of the table.
+        """A column of names, converted from the numbers of the table to those of this run.
 
         Only names that occur get a number, because a table may contain many more.
         """

@@ -2,8 +2,8 @@
 
 On Linux the answer is certain for processes visible to this one: boot id, pid namespace, pid and start time identify a
 process uniquely, despite reused pids and reboots. Elsewhere (another machine on a shared disk, another container,
-another operating system) the run's heartbeat decides. A lock of the system would need a second file beside each
-database for the duration of a run.
+another operating system) the age of the run's heartbeat is the only evidence. A system lock would need a second file
+for each database while a run lasts.
 """
 
 from __future__ import annotations

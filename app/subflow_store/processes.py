@@ -1,4 +1,4 @@
-"""State and process of long activities: trainings and sweeps."""
+"""The state of trainings and sweeps, and the process that carries each of them out."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class ProcessStore:
         self._change(number, {"name": name})
 
     def delete(self, numbers: Iterable[int]) -> None:
-        """Delete records; a training's folder and a sweep's runs stay. Unknown numbers are ignored.
+        """Delete records; a training's folder and a sweep's runs are kept. Unknown numbers are ignored.
 
         Raises:
             StoreError: if the records cannot be deleted.

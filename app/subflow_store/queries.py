@@ -139,8 +139,8 @@ def list_runs(
 ) -> tuple[list[RunRow], list[Damage]]:
     """The runs that meet all conditions, newest first, and the damage found.
 
-    A damaged row does not affect the others: if one query cannot read the list, it is read run by run. If this finds no
-    run either, the error of the first query is raised.
+    A damaged row does not affect the others: if one query cannot read the list, the runs are read one by one. If this
+    finds no run either, the error of the first query is raised.
 
     Args:
         reader: the connection.
@@ -183,7 +183,7 @@ def known_numbers(reader: Connection, table: str) -> set[int]:
     return {number for query in _NUMBERS_OF[table] for number in _until_damage(reader, query)}
 
 
-# Queries from both ends of a table, because a damaged page ends a query, and from indexes of dependent tables.
+# Each table is queried from both ends, because a damaged page ends a query, and through indexes of dependent tables.
 _NUMBERS_OF = {
     "run": (
         "SELECT id FROM run ORDER BY id",
@@ -274,7 +274,7 @@ def value_keys(reader: Connection) -> dict[str, int]:
 
 
 def read_values(reader: Connection, key: str) -> dict[int, float | str]:
-    """The recorded values under a key by number of the run: the number in SI units, or else the text."""
+    """The recorded values under a key, by run number: a number in SI units if available, otherwise the text."""
     query = (
         "SELECT run_id, coalesce(number, text) FROM run_value"
         " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
@@ -457,7 +457,7 @@ _EVER_NS = (1 << 63) - 1
 
 
 def read_marks(reader: Connection, run_id: int) -> MarkTable:
-    """The marks of a run by time; marks of the same instant stay in the order in which they were added."""
+    """The marks of a run by time; marks of the same instant keep the order in which they were added."""
     marks = _read_chunks(reader, run_id, MARK, None)
     marks = marks.select(np.argsort(marks["time_ns"], kind="stable"))
     return MarkTable(
@@ -551,7 +551,7 @@ def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iter
     with row_of("event_chunk", "run", run_id):
         rows = typed(rows, str, str, int, bytes)
         for field, codec_name in spec.fields.items():
-            # Each row names its codec, because chunks of one stream may differ in it.
+            # Each row names its codec, because chunks of one stream may have different codecs.
             parts = [
                 decode("event_chunk", name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field
             ]

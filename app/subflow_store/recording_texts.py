@@ -24,7 +24,7 @@ def folded(text: str) -> tuple[str, dict[str, str]]:
 
 
 def unfolded(text: str, contents: Mapping[str, str]) -> str:
-    """A text with these recordings in place of their hashes; other hashes stay."""
+    """A text with these recordings in place of their hashes; other hashes are not changed."""
     return NAMED.sub(lambda found: f'"{contents[found[1]]}"' if found[1] in contents else found[0], text)
 
 

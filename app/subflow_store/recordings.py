@@ -2,7 +2,7 @@
 
 A scenario separated from its files contains each recording as one long text, ``content = "packed:..."``. In the
 database ``content = "packed#..."`` contains its hash instead, and the recording is stored once for all owners. Reading
-a text restores the content. If the content is lost, the hash stays, and the reader of scenarios reports the loss.
+a text restores the content. If the content is lost, the hash remains, and the reader of scenarios reports the loss.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _link(connection: Connection, owner: str, number: int, digest: str) -> bool:
 
 
 def restored(reader: Connection, text: str) -> str:
-    """A text with its recordings restored; the hash of a lost recording stays."""
+    """A text with its recordings restored; the hash of a lost recording remains."""
 
     def content(found: re.Match[str]) -> str:
         try:

@@ -1,4 +1,4 @@
-"""Rows by column name: statements that insert and change one row, and the stored form of values.
+"""Inserts and changes rows, given by column name, and converts values to their stored form.
 
 Names, notes and tags may come from files of other people, so they are stored as plain text. Documents are stored as
 strict JSON.
@@ -26,7 +26,7 @@ def plain_line(text: str) -> str:
 
 
 def plain_lines(text: str) -> str:
-    """The text with its lines and tabs, without unprintable characters."""
+    """The text without unprintable characters, but with its line breaks and tabs."""
     return _IN_LINES.sub("", text.replace("\r\n", "\n"))
 
 
@@ -56,7 +56,7 @@ def upsert(table: str, keys: str, values: str) -> str:
 
 
 def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
-    """Change columns of the row with this number as `id`; names and notes become plain text."""
+    """Change columns of the row with this `id`; names and notes become plain text."""
     changes = ", ".join(f"{name} = ?" for name in values)
     connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*_plain(table, values), number))
 
@@ -69,7 +69,7 @@ def _plain(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def signed(seed: int) -> int:
-    """A seed, unsigned 64 bit, as the signed number with the same bits for storage.
+    """Convert a seed, an unsigned 64-bit number, to the signed number with the same bits for storage.
 
     Raises:
         ValueError: if the seed does not fit in 64 bits.

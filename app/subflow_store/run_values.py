@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 from subflow_store.recording_texts import folded
 
 LONGEST_TEXT = 200
-"""Largest number of recorded characters of a text: longer texts are useless for searches, and embedded files would
+"""Maximum number of characters recorded of a text: longer texts are useless for searches, and embedded files would
 fill the database.
 """
 

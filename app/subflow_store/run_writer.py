@@ -1,4 +1,4 @@
-"""Storage of a running run: start -> columns -> blocks and events -> finish.
+"""Stores a run in progress: its start and columns, then blocks and events, and finally its end.
 
 The caller uses `RunWriter`. On the writing thread, `RunStream` collects samples and events in memory, commits
 them, and closes the run.
@@ -34,7 +34,7 @@ from subflow_store.writer import Writer
 
 
 class RunWriter:
-    """Stores a run while it is simulated. Made by `Store.start_run`; only one thread at a time may use it.
+    """Stores a run while it is simulated; created by `Store.start_run`, and used by one thread at a time.
 
     Appending returns immediately, unless `writer.QUEUE_BYTES` are waiting: the store's thread encodes and commits.
     Committed data survive a crash of the program, and the run then counts as interrupted. If storing fails, the next
@@ -130,7 +130,7 @@ class RunWriter:
         self._post(spec, copied)
 
     def replace_scenario(self, text: str) -> None:
-        """Store another scenario text: the run was changed interactively, and this text reproduces it.
+        """Replace the stored scenario text after an interactive change; the new text reproduces the run.
 
         Raises:
             StoreError: if the run is closed, or storing earlier data has failed.
@@ -380,7 +380,7 @@ class RunStream:
         self._mark_stored()
 
     def abandon(self, transaction: Transaction) -> None:
-        """End the run as interrupted with its existing data; errors are only logged."""
+        """End the run as interrupted and keep its data; errors are only logged."""
         if self.error is None:
             try:
                 self.flush(transaction)
@@ -455,5 +455,5 @@ def store_values(connection: Connection, run_id: int, values: Sequence[RunValue]
 
 
 def mark_interrupted(connection: Connection, run_ids: Iterable[int]) -> None:
-    """Mark running runs as interrupted, with the time of their last heartbeat as end; ended runs stay unchanged."""
+    """Mark running runs as interrupted, with the time of their last heartbeat as end; ended runs are not changed."""
     connection.executemany(_INTERRUPT, [(run_id,) for run_id in run_ids])

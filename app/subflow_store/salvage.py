@@ -1,4 +1,4 @@
-"""Examination of a damaged database, a copy that SQLite can open again, and a new database of all sound data.
+"""Examines a damaged database, repairs a copy so that SQLite can open it, and salvages all sound data.
 
 A file begins with its header and the list of its tables with their first pages. Without these parts, no data can be
 located. They are the same in every database of a version, so the copy gets the parts of a sound database. To find

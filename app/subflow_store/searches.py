@@ -25,9 +25,9 @@ class SearchRecord(NamedTuple):
     Attributes:
         id: number of the search.
         key: key of the search; searches with the same key are equal.
-        claim: name of the claim for users.
-        space: name of the space of networks for users.
-        entrant: name of the entrant for users.
+        claim: displayed name of the claim.
+        space: displayed name of the space of networks.
+        entrant: displayed name of the entrant.
         version: version of the simulator.
         made_at: start time, ISO 8601, UTC.
         elapsed_s: total search time, s.
@@ -80,7 +80,7 @@ class SearchStore:
             return [_record(row) for row in rows]
 
     def of_key(self, key: str) -> SearchRecord | None:
-        """The search with a key; None for an unknown key.
+        """The search with this key; None if the key is unknown.
 
         Raises:
             StoreError: if the file cannot be read.

@@ -1,4 +1,4 @@
-"""The auxiliary files of SQLite beside a database, and reading a database without creating any.
+"""SQLite's auxiliary files of a database, and a way to read a database without creating them.
 
 A database in WAL mode has two auxiliary files while it is open: "-wal" with the changes that are not merged yet, and
 "-shm", shared memory of its users. The process that opens the database creates them, and they belong to its user. If a
@@ -71,7 +71,7 @@ def traceless(path: Path) -> tuple[str, bool]:
             way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
         )
     if _has_content(path.with_name(f"{path.name}-journal")):
-        return f"{path.as_uri()}?mode=ro", False  # SQLite recognises by locks if this file is in use
+        return f"{path.as_uri()}?mode=ro", False  # SQLite's locks show if this file is in use
     # Without a -shm file and a journal, no process is changing the database.
     return f"{path.as_uri()}?mode=ro&immutable=1", True
 
@@ -89,7 +89,7 @@ def share_with_group(path: Path) -> None:
 
 
 def in_the_way(path: Path) -> StoreReadOnly | None:
-    """An error that names auxiliary files of another user that prevent writing; None if no such file exists."""
+    """An error that names the auxiliary files of another user if they prevent writing; None if no such file exists."""
     files = [beside for beside in (wal_of(path), shm_of(path)) if is_there(beside) and not os.access(beside, os.W_OK)]
     if not files:
         return None

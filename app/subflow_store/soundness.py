@@ -1,4 +1,4 @@
-"""Sound data of a damaged database: every row is read by its number, past damaged pages and without indexes.
+"""Reads the sound data of a damaged database by row number, past damaged pages and without indexes.
 
 A row is sound if SQLite can read it, each value has the type of its column, and the content is possible: documents are
 JSON, times are valid, and blobs decode to the declared number of elements. Losses are reported, and gaps are filled so
@@ -100,11 +100,11 @@ class SoundRows:
         self._connection = connection
         self._note = note
         self._places: dict[str, dict[int, array[int]]] = {}  # by table: the row numbers of each owner
-        # by number of a series of the run read last: number of the run, row of the series
+        # for the run read last, by series number: number of the run, row of the series
         self._series: dict[int, tuple[int, Row]] = {}
-        # by stream and index of a chunk of the run read last: its spans
+        # for the run read last, by stream and chunk index: spans of the chunk
         self._kept_events: dict[tuple[str, int], list[tuple[int, ...]]] = {}
-        self._named: dict[tuple[str, str], int] = {}  # by stream and field of the run read last: number of names
+        self._named: dict[tuple[str, str], int] = {}  # for the run read last, by stream and field: number of names
         with contextlib.suppress(sqlite3.Error):
             # Use a schema even if parts of it are unreadable.
             connection.execute("PRAGMA writable_schema = ON")
@@ -276,7 +276,7 @@ class SoundRows:
         return self._whole("run", number, found, lambda: self._facts_of_run(number))
 
     def _check_sums(self, number: int) -> None:
-        """Report data that are valid but differ from the written data."""
+        """Report data that look valid but differ from what was written."""
         documents = {row["kind"]: row["text"] for row in self._read("run_document", "run_id", number)}
         try:
             sums = json_object(documents.get(CHECKSUMS, "{}"))
@@ -418,7 +418,7 @@ class SoundRows:
         return whole
 
     def _whole_names(self, number: int, found: list[Row]) -> list[Row]:
-        """Events refer to names by their position, so each lost name gets a substitute."""
+        """Give each lost name a substitute, because events refer to names by position."""
         known = {(row["stream"], row["field"], row["idx"]): row for row in found}
         for (stream, field), count in self._named.items():
             for index in range(min(count, 1 << 20)):
@@ -459,7 +459,7 @@ class SoundRows:
         return whole
 
     def _whole_points(self, number: int, found: list[Row]) -> list[Row]:
-        """Runs refer to points by their position, so each lost point gets a substitute without values."""
+        """Give each lost point a substitute without values, because runs refer to points by position."""
         known = {row["idx"]: row for row in found}
         for index in range(min(max(known, default=-1) + 1, 1 << 20)):
             if index not in known:
@@ -586,7 +586,7 @@ def _text(error: Exception) -> str:
 
 
 def _check_damage(error: Exception) -> None:
-    """Raise an error unless it may result from damage; unlike `is_damage`, this includes SQLITE_ERROR."""
+    """Raise an error unless it may result from damage, which here, unlike in `is_damage`, includes SQLITE_ERROR."""
     if not is_damage(error) and getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_ERROR:
         raise error
 

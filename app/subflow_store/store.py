@@ -139,7 +139,7 @@ class Store:
     # Storing a run
 
     def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RunWriter:
-        """Begin to store a run; lists of runs contain it from now on, as running.
+        """Begin to store a run, which lists of runs show as running from now on.
 
         Args:
             start: data known at the start.
@@ -339,7 +339,7 @@ class Store:
         return self._window(run_id, DECISION, owner, t_from_s, t_to_s)
 
     def decisions_around(self, run_id: int, owner: str, t_s: float, *, before: int = 1, after: int = 0) -> EventTable:
-        """The decisions of an owner next to a time, in order.
+        """The decisions of an owner around a time, in order.
 
         Args:
             run_id: the run.
@@ -469,7 +469,7 @@ class Store:
         self._set_deleted(run_ids, None)
 
     def purge_deleted(self) -> int:
-        """Remove deleted runs permanently and free their disk space; runs in progress stay.
+        """Remove deleted runs permanently and free their disk space; runs in progress are kept.
 
         Returns:
             Number of removed runs.
@@ -511,13 +511,13 @@ class Store:
             return self._rows_of(reader, run_id, table)
 
     def _rows_of(self, reader: Connection, run_id: int, rows: S) -> S:
-        """The rows, after a check that the run exists if they are empty."""
+        """The rows; if they are empty, check first that the run exists."""
         if not len(rows):
             self._check_run(reader, run_id)
         return rows
 
     def _made_room(self, work: Callable[[Connection], T]) -> T:
-        """Run a function that frees space in a transaction; on a full disk without auxiliary files."""
+        """Run a function that frees space, in a transaction and, on a full disk, without auxiliary files."""
         writer = self._writing(makes_room=True)
         try:
             return writer.call(work)
@@ -581,7 +581,7 @@ def _nanos(t_s: float) -> int:
 
 
 def _shut_down(writer: Writer | None, database: Database) -> None:
-    """Close writer and database; outside of the store, so that its finalizer does not keep the store alive."""
+    """Close writer and database. A function, not a method, so that the finalizer does not keep the store alive."""
     if writer is not None and writer.is_current_thread():
         # A job held the last reference to the store: the thread cannot wait for its own end.
         threading.Thread(target=_shut_down, args=(writer, database), name="subflow-store-closing").start()

@@ -1,6 +1,6 @@
-"""The list of event streams: data at the instants of events, as opposed to samples.
+"""The event streams: data recorded when events occur, as opposed to samples.
 
-A stream is a table with its own columns, stored column by column in chunks. To add a field or a stream, write it here:
+A stream is a table with its own columns, stored column by column in chunks. To add a field or a stream, add it here:
 the database stores the name and the codec of each column, so older runs can still be read, with NaN or 0 in new
 columns. `time_ns` comes first.
 """
@@ -32,7 +32,7 @@ class StreamSpec:
     Attributes:
         name: name in the table `event_chunk`.
         fields: name of the codec by column; every stream has `time_ns` and `owner`.
-        named: the columns whose numbers are indices of names.
+        named: the columns whose numbers are indices into lists of names.
     """
 
     name: str

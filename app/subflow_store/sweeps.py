@@ -1,7 +1,7 @@
 """Sweeps in the store: their plans, the runs that they need, and links to existing runs.
 
 A run belongs to every sweep that needs it: runs have a key, and runs with the same key are equal bit for bit. The key
-is stored before a run is closed, so that a finished run can be identified whenever the program ends.
+is stored before a run is closed, so that a finished run can be identified no matter when the program ends.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class SweepStore(ProcessStore):
             return _record(row)._replace(plan=restored(reader, plan))
 
     def of_plan(self, plan: str) -> SweepRecord | None:
-        """The newest sweep with exactly this plan, without the plan itself; None for an unknown plan.
+        """The latest sweep with exactly this plan, without the plan itself; None for an unknown plan.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -210,7 +210,7 @@ class SweepStore(ProcessStore):
         return self._writing().call(add)
 
     def replace_keys(self, sweep_id: int, version: str, keys: Sequence[tuple[int, int, str]]) -> None:
-        """Replace the keys of a sweep's runs, because another version continues the sweep.
+        """Replace the keys of a sweep's runs when a different version of Subflow continues the sweep.
 
         Runs with changed keys are unlinked.
 
@@ -253,7 +253,7 @@ class SweepStore(ProcessStore):
     def attach_run(
         self, sweep_id: int, places: Iterable[tuple[int, int]], run_id: int, key: str, *, has_traces: bool
     ) -> None:
-        """Link a run, which has not ended yet, to these points and seeds of a sweep.
+        """Link a run that has not ended yet to these points and seeds of a sweep.
 
         Interrupted runs at these places are deleted, as by `Store.delete`.
 

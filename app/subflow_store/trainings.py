@@ -78,7 +78,7 @@ class TrainingStore(ProcessStore):
             return _row(row)._replace(scenario_text=restored(reader, scenario), config=config)
 
     def of_folder(self, folder: str) -> TrainingRow | None:
-        """The newest training with this folder, without its documents; None for an unknown folder.
+        """The latest training with this folder, without its documents; None for an unknown folder.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -112,7 +112,7 @@ class TrainingStore(ProcessStore):
         return self.curves(training_id, [metric])[metric]
 
     def curves(self, training_id: int, metrics: Sequence[str]) -> dict[str, MetricCurve]:
-        """Several metrics, by name; they share their steps.
+        """Several metrics by name, all at the same steps.
 
         Raises:
             RunNotFound: if the training does not exist.

@@ -114,7 +114,7 @@ def check_version(connection: Connection, label: str) -> int:
     The check precedes all other reading: a view in place of a table may be endless, and a trigger may execute anything.
 
     Raises:
-        StoreForeign: if it is a database of another program, or has parts that Subflow did not make.
+        StoreForeign: if it is a database of another program, or has parts that Subflow did not create.
         StoreNewer: if a newer Subflow wrote it.
         RowError: if a part of the schema of its version is missing.
     """
@@ -175,7 +175,7 @@ def check_up_to_date(version: int, label: str) -> None:
 
 
 def upgrade(connection: Connection, path: Path | None, version: int) -> Path | None:
-    """Upgrade the database from `version` to the head in one transaction; a copy of the old file is kept beside it.
+    """Upgrade the database from `version` to the head in one transaction; a copy of the old file is kept.
 
     If any step fails, the database is unchanged and no copy remains.
 
@@ -235,7 +235,7 @@ def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
 
 
 def _unused_backup_path(path: Path, version: int) -> Path:
-    """An unused name beside the file for its copy, e.g. subflow.v1.db, with a number if needed."""
+    """An unused name in the same folder for a copy of the file, e.g. subflow.v1.db, with a number if needed."""
     count = 1
     backup = path.with_name(f"{path.stem}.v{version}{path.suffix}")
     while is_there(backup):

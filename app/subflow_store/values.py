@@ -55,7 +55,7 @@ class Records:
         return bool(self.runs or self.trainings)
 
     def __add__(self, other: Records) -> Records:
-        """The union of both, without duplicates."""
+        """The union of two sets of records, without duplicates."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return Records(*(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in pairs))
 
@@ -67,7 +67,7 @@ class RunFork:
     Attributes:
         parent_id: number of the parent run; None if it is not stored any more.
         parent_name: name of the parent run at that time.
-        forked_at_s: simulated time until which both runs are equal, s.
+        forked_at_s: simulated time up to which the fork equals its parent run, s.
         difference: the changes in English words.
         changes: the changes as plain values that JSON can represent.
     """
@@ -81,7 +81,7 @@ class RunFork:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """Data known at the start of a run, which do not change afterwards, except the name.
+    """Data known at the start of a run; only the name may change afterwards.
 
     Attributes:
         name: name in the list of runs.
@@ -181,12 +181,12 @@ class SeriesInfo(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SeriesData:
-    """Samples of one signal, all or those of a window of time.
+    """Samples of one signal, over the whole run or a window of time.
 
     Attributes:
         t0_s: time of the first value, s.
         dt_s: time between two samples, s.
-        values: float32 [n], in the unit of the series; NaN without a value.
+        values: float32 [n], in the unit of the series; NaN for a missing value.
     """
 
     t0_s: float
@@ -363,12 +363,12 @@ class TrainingRow(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MetricCurve:
-    """One metric over a training; steps repeated after a crash occur once.
+    """One metric over a training; a step repeated after a crash appears once.
 
     Attributes:
         step: float64 [n], whole numbers, rising.
         elapsed_s: float64 [n], training time, s.
-        values: float64 [n]; NaN without a report of the metric.
+        values: float64 [n]; NaN where the metric was not reported.
     """
 
     step: NDArray[np.float64]
@@ -417,7 +417,7 @@ _TAG = "sweep "
 
 
 def sweep_tag(sweep_id: int) -> str:
-    """The tag of the runs made by a sweep."""
+    """The tag of the runs that a sweep created."""
     return f"{_TAG}{sweep_id}"
 
 
@@ -496,5 +496,5 @@ class SweepRecord(NamedTuple):
     finished: int
     """Number of finished runs."""
     failed: int
-    """Number of runs that were tried and are missing."""
+    """Number of runs that were attempted but are missing."""
     plan: str | None = None

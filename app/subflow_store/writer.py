@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Stream(Protocol):
-    """An object that collects data in memory and commits them from time to time: a running run."""
+    """An object that collects data in memory and commits them from time to time, such as a running run."""
 
     def due_at(self) -> float:
         """Time of the next commit, on the clock of time.monotonic()."""
@@ -39,7 +39,7 @@ class Stream(Protocol):
         """Write pending data; an error is stored in the stream and not raised."""
 
     def abandon(self, transaction: Callable[[], contextlib.AbstractContextManager[Connection]]) -> None:
-        """Write existing data, because the store closes before the run has finished; no error is raised."""
+        """Write the collected data when the store closes before the run has finished; raises no error."""
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ class Writer:
         return future.result()
 
     def post(self, work: Callable[[], None], size: int) -> None:
-        """Run `work`, which must not raise, later; returns immediately unless QUEUE_BYTES are waiting already.
+        """Run `work` later; return immediately unless QUEUE_BYTES are waiting already. `work` must not raise.
 
         Args:
             work: function to call on the writing thread.
@@ -133,7 +133,7 @@ class Writer:
             yield self._connection
 
     def add_stream(self, stream: Stream) -> None:
-        """Commit this stream from now on at the times of `due_at`."""
+        """Commit this stream at its `due_at` times from now on."""
         self._streams.append(stream)
 
     def remove_stream(self, stream: Stream) -> None:
@@ -184,7 +184,7 @@ class Writer:
             result = job.work()
         except BaseException as error:
             if job.future is None:
-                # A bug: the thread must continue for other runs, and the log contains the traceback.
+                # This is a bug. The thread must continue for other runs; the traceback goes to the log.
                 _log.exception("work handed to the store failed")
             else:
                 job.future.set_exception(error)

@@ -1,7 +1,7 @@
 """Packet-level simulator of multipath transport: scenario files, simulations, traces.
 
-The public names load on first use, so that an import of the package, for its errors for example, loads neither numpy
-nor the compiled core.
+The public names load on first use, so that importing the package, for example for its errors, loads neither numpy nor
+the compiled core.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Observations, actions and rewards of learning agents in a run, as arrays that are searched by agent and time."""
+"""Observations, actions and rewards of learning agents in a run, as arrays that can be searched by agent and time."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class AgentDecision:
 
     Attributes:
         time_s: simulated time of the decision, s.
-        agent: the agent that decided.
+        agent: the agent that made the decision.
         number: number of the decision among those of the agent, from 0.
         value: the policy's estimate of the value of this observation and action; NaN if the policy estimates no values.
         reward: reward of the epoch that ended with this decision, earned by the previous decision; NaN at the first.
@@ -220,7 +220,7 @@ class AgentSteps:
         return self._found[key]
 
     def at(self, agent: str, time_s: float) -> int | None:
-        """Position, from 0, of an agent's last decision at or before a time; None before its first.
+        """Position, from 0, of an agent's last decision at or before a time; None before the agent's first.
 
         Raises:
             KeyError: if no agent has this name.
@@ -243,7 +243,7 @@ class AgentSteps:
         return before if before_ns < after_ns else after
 
     def rows(self, agent: str, position: int) -> slice:
-        """The rows of one of an agent's decisions, by its position from 0 among those in this batch.
+        """The rows of a decision, given its position (from 0) among the agent's decisions in this batch.
 
         Raises:
             KeyError: if no agent has this name.

@@ -127,7 +127,7 @@ class BenchResult:
 
 
 def two_hosts(duration: str, *parts: str) -> str:
-    """TOML of a scenario with two hosts, "server" and "client", and these further sections."""
+    """TOML of a scenario with two hosts, "server" and "client", and the given further sections."""
     return _TWO_HOSTS.format(duration=duration) + "".join(parts)
 
 
@@ -204,8 +204,8 @@ def run_workload(name: str, *, repetitions: int = 3, min_cpu_s: float = 0.3) -> 
     return BenchResult(name, workload.description, packets, cpu_s, packets / cpu_s, simulation.signature())
 
 
-# Simulated seconds between two looks at the records of decisions, and the fill level of the fullest record at which the
-# decisions are taken: a thousand, so that the records stay in the processor's caches, as in the application.
+# The records of decisions are checked at this interval of simulated time, in s, and taken when the fullest reaches this
+# fill level, a thousand decisions. The records then stay in the processor's caches, as in the application.
 _RECORDING_STEP_S = 0.5
 _RECORD_FILL = 0.02
 
@@ -230,7 +230,7 @@ class RecordingCost:
 
 
 def recording_cost(name: str, *, repetitions: int = 5, min_cpu_s: float = 0.3) -> RecordingCost:
-    """Times a workload with and without recording of decisions, in alternation, so that both meet the same other load.
+    """Times a workload with and without recording decisions, alternately, so that other load affects both alike.
 
     Args:
         name: key of `WORKLOADS`.

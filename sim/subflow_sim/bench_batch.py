@@ -1,4 +1,4 @@
-"""Workload E of the bench: many copies of workload A at once, on one core and on all of them."""
+"""Workload E of the bench: many copies of workload A, on one core and concurrently on all cores."""
 
 from __future__ import annotations
 

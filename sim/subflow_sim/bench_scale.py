@@ -1,4 +1,4 @@
-"""Growth of the simulator's cost with flows, subflows, rates, hops, meshes and environments, in CPU time."""
+"""Growth of the simulator's cost, in CPU time, with flows, subflows, rates, hops, meshes and environments."""
 
 from __future__ import annotations
 

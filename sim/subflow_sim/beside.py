@@ -16,8 +16,8 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
     """Reads a file that belongs to a scenario.
 
     Args:
-        name: path from the scenario file, with "/", relative to the scenario's folder and within it. A scenario of
-            unknown origin thus reads only files that accompany it.
+        name: path as written in the scenario file, with "/", relative to the scenario's folder and within it. A
+            scenario of unknown origin can thus read only files that accompany it.
         folder: folder of the scenario; None: the scenario is not a file.
         most_bytes: maximum size, bytes; larger files are refused.
         example: example of a file name for the message.

@@ -19,7 +19,7 @@ def core_fingerprint() -> str:
     """Hash of the compiled core, 16 hexadecimal digits.
 
     Equal fingerprints guarantee equal results, but different fingerprints do not imply different results. During
-    development the results of the core change while the version number stays.
+    development the results of the core may change while the version number stays the same.
     """
     with Path(_core.__file__).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]

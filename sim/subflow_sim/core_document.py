@@ -20,7 +20,7 @@ Fields: TypeAlias = dict[str, Any]
 
 
 def maybe_nanos(seconds: float | None) -> int | None:
-    """A time in nanoseconds; None stays None.
+    """A time in nanoseconds; None for None.
 
     Raises:
         SimulationError: if the time does not fit in 64 bits.
@@ -34,7 +34,7 @@ def core_fields(params: Iterable[Param], part: object) -> Fields:
 
 
 def option_fields(params: Iterable[Param], options: Mapping[str, OptionValue]) -> Fields:
-    """Values of these options, given by key, by their field names in the core.
+    """Values of options, converted from their keys to the field names of the core.
 
     Undeclared options keep their key, so that the core refuses them.
     """

@@ -1,4 +1,4 @@
-"""Decisions of controllers and schedulers with their causes, as arrays that are searched by owner and time."""
+"""Decisions of controllers and schedulers with their causes, as arrays that can be searched by owner and time."""
 
 from __future__ import annotations
 
@@ -93,7 +93,10 @@ class DecisionLimits:
 
 @cache
 def rules() -> tuple[Rule, ...]:
-    """All rules of built-in algorithms; their position is a decision's `rule`, and the rules of scripts follow."""
+    """All rules of built-in algorithms.
+
+    The `rule` of a decision is a position in this tuple, to which a run appends the rules of its scripts.
+    """
     return tuple(rule_of(info) for info in _core.all_rules())
 
 
@@ -156,7 +159,7 @@ class Explanation:
         owner: "download.1/2" (a subflow's window) or "download.1" (a connection's scheduler).
         scope: whether the owner is a subflow or a flow.
         cause: one of `CAUSES`.
-        rule: the rule that decided.
+        rule: the rule behind the decision.
         numbers: numbers used by the decision, in the rule's order.
         cwnd_pkts: for subflows, congestion window before and after the decision, packets.
         rate_bps: for subflows, pacing rate before and after the decision, bit/s on the wire; 0: unpaced.
@@ -166,7 +169,7 @@ class Explanation:
         usable: for schedulers, the subflows that were established and not presumed dead, from 1.
         detection: for the cause "loss", one of `DETECTIONS`; empty if unknown or for other causes.
         steps: for a script, the values it read and the lines it executed, in order.
-        script: the script that decided; None for built-in algorithms.
+        script: the script that made the decision; None for built-in algorithms.
     """
 
     time_s: float
@@ -252,7 +255,7 @@ class Steps:
 
     @classmethod
     def joined(cls, batches: Sequence[Decisions]) -> Steps | None:
-        """Concatenates the steps of batches; None if no script decided in any of them."""
+        """Concatenates the steps of batches; None if no script made a decision in any of them."""
         if all(each.steps is None for each in batches):
             return None
         counts, notes, values = [np.zeros(1, np.int64)], [], []
@@ -292,7 +295,7 @@ class Decisions:
         available: uint32 [n], for flows: a bit per subflow with room for the packet; bit 0 is the first subflow.
         usable: uint32 [n], for flows: a bit per subflow that was established and not presumed dead.
         data_seq: uint32 [n], for flows: sequence number of the packet in the connection's data.
-        steps: execution records of scripts; None if no script decided or the records are lost.
+        steps: execution records of scripts; None if no script made a decision or the records are lost.
     """
 
     owners: tuple[str, ...]
@@ -414,10 +417,10 @@ def rows_until(time_ns: Ints, rows: Ints, time_s: float, side: Literal["left", "
 
 
 def detected(explanations: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:
-    """The same decisions of one owner, with `detection` set for each loss.
+    """The decisions of one owner, with `detection` set for each loss.
 
-    A run detects all its losses by one mechanism, the option `loss_detection` of its scenario. The decisions show in
-    addition whether a recovery began or continued, and whether a probe had repaired the loss.
+    A run detects all losses by one mechanism, the option `loss_detection` of its scenario. The decisions also show
+    whether a recovery began or continued, and whether a probe had repaired the loss.
 
     Args:
         explanations: decisions in order of time, with all decisions of each instant.

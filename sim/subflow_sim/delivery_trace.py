@@ -112,5 +112,5 @@ def _opportunities(text: str) -> CountArray:
         np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))
     )
     times = np.ceil(np.round(done_s * 1e3, 6)).astype(np.uint32)
-    # the last number is the period of the recording: without a delivery at the end of the table, one is added there
+    # the last number is the period of the recording, so a delivery is added at the end of the table if none falls there
     return np.maximum(times, 1) if times[-1] >= whole_ms else np.append(times, np.uint32(whole_ms))

@@ -146,7 +146,7 @@ def multiplied(value: Any, times: float) -> Any:
 
 
 def fixed(value: Any) -> Pick:
-    """The constant draw of this value."""
+    """A draw that always yields this value."""
     return Pick((value,), (1.0,))
 
 

@@ -1,4 +1,4 @@
-"""Version 2: an index of event chunks by owner and time, for reading a window of a stream without the rest."""
+"""Version 2: an index of event chunks by owner and time, so that a window of a stream can be read without the rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from subflow_store.migrations.script import make_immutable, run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the index; marks of older runs have no rows in it, and are still read as a whole."""
+    """Create the index; marks of older runs have no rows in the index, and are still read as a whole."""
     run_script(connection, _TABLES)
     make_immutable(connection, ("event_span",))
 

@@ -40,7 +40,7 @@ CREATE INDEX run_value_by_run ON run_value (run_id);
 
 def _fill(connection: Connection) -> None:
     documents = connection.execute(
-        # The scenario first: if both have a value, that of the summary replaces it, because the run used it.
+        # The scenario comes first, so that a value of the summary, which the run really used, replaces it.
         "SELECT run_id, kind, text FROM run_document WHERE kind IN ('scenario', 'summary') ORDER BY run_id, kind"
     )
     for run_id, kind, text in documents.fetchall():

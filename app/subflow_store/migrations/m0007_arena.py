@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the table. Outcomes belong to no run: their runs can be reproduced, and are not stored."""
+    """Create the table. Outcomes belong to no stored run, because their runs can be reproduced."""
     run_script(connection, _TABLE)
 
 

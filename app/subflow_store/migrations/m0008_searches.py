@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the tables. The networks tried belong to no run: their runs can be reproduced, and are not stored."""
+    """Create the tables. The networks tried belong to no stored run, because their runs can be reproduced."""
     run_script(connection, _TABLES)
 
 

@@ -1,4 +1,4 @@
-"""Functions for migrations. They made the existing files, so their results must not change."""
+"""Functions for migrations. Existing files were created by them, so their results must not change."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run_script(connection: Connection, script: str) -> None:
 
 
 def make_immutable(connection: Connection, tables: Iterable[str], is_finished: str = OF_FINISHED_RUN) -> None:
-    """Refuse all changes of these tables in rows of finished runs.
+    """Refuse all changes to rows of finished runs in these tables.
 
     Purging a run remains possible: it deletes the row of the run first, so the triggers find no finished run when the
     cascade deletes the other rows.

@@ -103,7 +103,7 @@ class Family:
     topologies: Mapping[Split, tuple[str, ...]] = field(default_factory=lambda: _TOPOLOGIES)
 
     def topology(self, split: Split, number: int) -> Topology:
-        """The topology of a network, in rotation by its number."""
+        """The topology of a network; consecutive numbers rotate through the topologies."""
         names = self.topologies[split]
         return TOPOLOGIES[names[(number - 1) % len(names)]]
 

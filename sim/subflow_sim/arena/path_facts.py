@@ -51,7 +51,10 @@ def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """Means of a link direction over the measured time: the rate is 0 in outages, which the other means leave out."""
+    """Means of a link direction over the measured time.
+
+    Outages count as a rate of 0; the means of delay, transmission time and loss exclude them.
+    """
 
     delay_s: float
     packet_s: float

@@ -5,8 +5,8 @@ For each competing connection
     U = ln(x / fair) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - links' own loss)
 
 and the score of the network is the mean over its connections. x is the goodput of the connection while it is active,
-fair its max-min share of the network, over the same interval. The queueing delay of a subflow is the mean RTT measured
-by the sender, less the base RTT; it includes the wait for delayed ACKs. Its logarithm is averaged over the subflows,
+and fair is its max-min fair share over the same interval. The queueing delay of a subflow is the mean RTT measured by
+the sender, less the base RTT; it includes the wait for delayed ACKs. Its logarithm is averaged over the subflows,
 weighted by the delivered packets. Loss counts where it exceeds the configured loss of the links on the paths.
 
 For documents (connections with a size), ln(x / fair) is ln(ideal / makespan): the makespan under max-min fair shares
@@ -14,9 +14,10 @@ over the measured makespan.
 
 The gate: the background TCP connections must keep at least `GATE` of their joint goodput in a reference run with the
 same seed, in which one NewReno replaces each competing connection. Otherwise the network scores `WORST`. The reference
-is a run instead of the fair share, because on links with random loss TCP falls far short of its fair share beside any
-sender. If the reference run exceeds the fair share (each NewReno uses one path and may avoid the background
-connections), the fair share suffices. No utility is below `WORST`, so that an idle sender has a finite score.
+is a run instead of the fair share, because TCP falls far short of its fair share on links with random loss, no matter
+which sender competes with it. If the reference run exceeds the fair share (each NewReno uses one path and may avoid the
+background connections), the fair share suffices. No utility is below `WORST`, so that an idle sender has a finite
+score.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
     from subflow_sim.simulation import Simulation
 
 WORST = -5.0
-"""The lowest utility, about that of 1/150 of the fair share; also the score of a run that fails or violates the gate.
+"""The lowest utility, about that of a goodput of 1/150 of the fair share; also the score of a run that fails or
+violates the gate.
 """
 
 DELAY_WEIGHT = 0.5
@@ -162,7 +164,7 @@ def beside_bps(net: Network, summary: Mapping[str, Any]) -> float:
 def newreno_reference_bps(net: Network) -> float:
     """Joint goodput of the background flows while NewReno replaces the competing flows, bit/s; 0 without any.
 
-    Simulated once for each network, with the seed of its scenario.
+    The reference run is simulated once for each network, with the seed of its scenario.
 
     Raises:
         SimulationError: if the reference run fails.
@@ -199,7 +201,7 @@ def judged(net: Network, scenario: Scenario) -> Outcome:
 
 
 def judged_and_timed(net: Network, scenario: Scenario) -> tuple[Outcome, float]:
-    """As `judged`, with the CPU time per delivered packet, s; NaN if the run failed or delivered no packet."""
+    """The result of `judged`, and the CPU time per delivered packet, s; NaN if the run failed or delivered none."""
     try:
         started = time.thread_time()
         simulation = finished(scenario)
