@@ -1,9 +1,9 @@
 """Gymnasium environments in which a learner controls flows of the simulator, one decision per step.
 
-After the import of this module, `gymnasium.make` creates `Subflow/Host-v0`, `Subflow/Connection-v0`,
-`Subflow/Subflow-v0` and `Subflow/Path-v0`, and `gymnasium.make_vec` creates batches that step in threads of the core.
-Gymnasium can also import the module: `gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0,
-installed packages are not searched for ids.)
+Importing this module registers `Subflow/Host-v0`, `Subflow/Connection-v0`, `Subflow/Subflow-v0` and `Subflow/Path-v0`
+for `gymnasium.make`, and for `gymnasium.make_vec`, which creates batches that step in threads of the core. Gymnasium
+can also import the module: `gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0, installed
+packages are not searched for ids.)
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from subflow_sim.vec_env import AgentScope, AgentSpec
 
 
 def row_space(info: AgentSpec) -> spaces.Box:
-    """Observation space of one subflow: float32 [F]; an absent subflow is all zeros."""
+    """Observation space of one subflow: float32 [F], all zeros while the subflow is absent."""
     low = np.tile([min(each.minimum, 0.0) for each in info.features], info.history).astype(np.float32)
     high = np.tile([max(each.maximum, 0.0) for each in info.features], info.history).astype(np.float32)
     return spaces.Box(low, high, dtype=np.float32)
 
 
 def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
-    """Observation space of up to S = `slots` subflows: rows [S, F], and masks [S] of existing and acting subflows."""
+    """Observation space of up to S = `slots` subflows: rows [S, F], and masks [S] for existing and acting ones."""
     row = row_space(info)
     rows = spaces.Box(np.tile(row.low, (slots, 1)), np.tile(row.high, (slots, 1)), dtype=np.float32)
     there, acting = spaces.MultiBinary(slots), spaces.MultiBinary(slots)
@@ -38,7 +38,7 @@ def set_space(info: AgentSpec, slots: int) -> spaces.Dict:
 
 
 def action_space(info: AgentSpec, most_acting: int | None) -> spaces.Space[Any]:
-    """Action space for up to `most_acting` subflows in the order of their slots; None: for exactly one subflow."""
+    """Action space for up to `most_acting` subflows, in the order of their slots; None: for exactly one subflow."""
     if info.choices:
         count = len(info.choices)
         return spaces.Discrete(count) if most_acting is None else spaces.MultiDiscrete([count] * most_acting)
@@ -59,7 +59,7 @@ def learner_batch(
     learner: str | None,
     **others: Any,
 ) -> LearnerBatch:
-    """The learners of environments with this scope; see `HostEnv` and `LearnerBatch`.
+    """Creates the learners of environments with this scope; see `HostEnv` and `LearnerBatch`.
 
     Raises:
         ScenarioError: if the scenario has problems.
@@ -85,7 +85,7 @@ def actions_of(batch: LearnerBatch, actions: ArrayLike) -> NDArray[np.float32]:
     """Actions of all learners in the shape that the batch expects: [N, K, A].
 
     Raises:
-        SimulationError: if the size differs from this shape.
+        SimulationError: if the number of elements does not fit this shape.
     """
     shape = (batch.num_envs, batch.most_acting, batch.info.action_width)
     given = np.asarray(actions, np.float32)
@@ -135,7 +135,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         self.observation_space, self.action_space = spaces_of(self._batch)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begins an episode: the first episode of the given seed or, without a seed, the next one.
+        """Begins an episode: the first one of `seed` if given, otherwise the next one.
 
         Args:
             seed: seed of all random numbers from now on.
@@ -149,7 +149,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         """Applies an action and simulates until the learner's next decision or the end of the episode.
 
         Raises:
-            SimulationError: if the action has another shape or is not finite, or the episode has ended.
+            SimulationError: if the action has the wrong shape or is not finite, or the episode has ended.
         """
         batch = self._batch
         if not batch.is_begun or batch.terminated[0] or batch.truncated[0]:

@@ -1,4 +1,4 @@
-"""The scenarios of environments: their episodes, and the flows in which a controller learns."""
+"""The episodes of environments, as scenarios in which a controller learns."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ScenarioLike: TypeAlias = str | Path | Scenario | Distribution
 
 
 def distribution_of(scenario: ScenarioLike) -> Distribution:
-    """The distribution given by a file, a name, a scenario or a distribution.
+    """Converts a file, the name of a shipped scenario, a scenario or a distribution to a distribution.
 
     Raises:
         ScenarioError: if the file has problems.
@@ -51,7 +51,7 @@ def _shipped_scenarios() -> tuple[Path, ...]:
 
 
 def first_seed(own: int | None) -> int:
-    """The seed of an environment's first reset without a seed: `own` if set, otherwise a random seed."""
+    """The seed of an environment whose first `reset` passes no seed: `own` if set, otherwise a random seed."""
     return int(np.random.default_rng().integers(_MAX_SEED)) if own is None else own
 
 
@@ -66,7 +66,7 @@ class EnvScenarios:
 
     Attributes:
         controller: the learning controller.
-        largest: the scenario with the most subflows that an episode may have, with the controller.
+        largest: an episode with the largest possible number of subflows, with the controller.
         spec: description of the agents.
         slots: largest number of subflows that the agents of an episode observe together.
         most_paths: largest number of subflows of a flow with the controller.
@@ -96,7 +96,7 @@ class EnvScenarios:
         self.most_paths = max(len(flow.paths) for flow in having)
 
     def make(self, env: int, episode: int) -> Scenario:
-        """The scenario of an episode with the learning controller: the argument `make_scenario` of `VecEnv`."""
+        """The scenario of an episode with the learning controller; `VecEnv` takes this method as `make_scenario`."""
         return self._with_learner(self._distribution.draw(self.seed, env, episode))
 
     def flow_names(self, env: int, episode: int) -> list[str]:

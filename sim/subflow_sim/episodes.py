@@ -1,4 +1,4 @@
-"""Construction of an episode's scenario from the draws of a `[training]` block, through the scenario reader."""
+"""Builds an episode's scenario from the draws of a `[training]` block with the scenario reader."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def draw_episode_s(training: Training, choose: Chooser) -> float | None:
 
 
 def draw_events(training: Training, choose: Chooser, chance: Callable[[str], float], end_s: float) -> Iterator[Any]:
-    """The tables of the changes at random times until the end of the episode, in the order of the rows.
+    """The changes at random times until the end of the episode, as `[[events]]` tables in the order of the rows.
 
     Args:
         training: the `[training]` block.
@@ -126,8 +126,9 @@ def build(training: Training, drawn: Drawn) -> Scenario:
 def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[str, Any]]:
     """The scenario of an episode, and the tables of a scenario file with the drawn values and changes.
 
-    Queues in multiples of the bandwidth-delay product keep their limit in the tables, and a shorter episode its full
-    duration: only the scenario contains the computed limits and the earlier end.
+    If a queue is drawn as a multiple of the bandwidth-delay product, the tables keep the limit of the file; if the
+    episode is shorter than the scenario, they keep the full duration. Only the scenario contains the computed limits
+    and the earlier end.
 
     Raises:
         ScenarioError: as `build`.
@@ -143,7 +144,7 @@ def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[st
         tree["events"] = [*tree.get("events", ()), *drawn.events]
     end_s = drawn.episode_s
     if end_s is not None:
-        # Reading with the longer duration and cutting afterwards accepts events after the end of the episode.
+        # Reads with the longer duration and cuts afterwards, because events may follow the end of the episode.
         tree["duration"] = max(_seconds("episode", tree["duration"]), end_s)
     scenario = read_tree(tree, template.file, report, template.algorithms, template.folder)
     if not report.problems:
@@ -176,7 +177,7 @@ def _leave_out_absent(tree: dict[str, Any], training: Training) -> None:
 def _sized_queues(
     scenario: Scenario, training: Training, drawn: Drawn, tree: Mapping[str, Any], report: Report
 ) -> dict[str, Link]:
-    """The links, with the limits of the queues drawn as multiples of the bandwidth-delay product."""
+    """The links, with queue limits computed from the drawn multiples of the bandwidth-delay product."""
     links = dict(scenario.links)
     for key, value in drawn.values.items():
         if not isinstance(training.draws[key], BdpShare):
@@ -207,14 +208,14 @@ def _with_limit(side: LinkDirection, limit_pkts: int) -> LinkDirection:
 
 
 def _longest_round_trip_s(scenario: Scenario, link: Link) -> float:
-    """Longest round-trip propagation delay of the paths with this link, s; without such a path, that of the link."""
+    """Longest round-trip propagation delay of the paths over this link, s; of the link itself if no path uses it."""
     paths = {path for flow in scenario.flows.values() for path in flow.paths if link.name in path}
     ways = [[scenario.links[name] for name in path] for path in paths] or [[link]]
     return max(sum(each.forward.delay_s + each.reverse.delay_s for each in way) for way in ways)
 
 
 def _cut(scenario: Scenario, end_s: float | None, report: Report) -> Scenario:
-    """The scenario, ended at `end_s` unless that is None; reports a problem if flows could not start before."""
+    """The scenario cut off at `end_s`, if given; reports a problem if flows could not start before that time."""
     if end_s is None or end_s == scenario.duration_s:
         return scenario
     flows = {name: flow for name, flow in scenario.flows.items() if flow.start_s < end_s}

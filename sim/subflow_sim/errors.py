@@ -29,7 +29,7 @@ class SimulationError(SimError):
 
 
 class ScriptRunError(SimulationError):
-    """A controller or scheduler written as a script cannot continue; the text names the reason, place and time.
+    """A controller or scheduler written as a script cannot continue; the message names the reason, place and time.
 
     Attributes:
         script: name of the script in the scenario.
@@ -43,15 +43,15 @@ class ScriptRunError(SimulationError):
 
 
 class BusyError(SimulationError):
-    """Another thread uses the simulation; nothing has changed."""
+    """Another thread is using the simulation; the call changed nothing."""
 
 
 class PolicyError(SimError):
-    """A policy file cannot be used; the text names the defect and the allowed content."""
+    """A policy file cannot be used; the message names the defect and the allowed content."""
 
 
 class TooLargeError(SimulationError):
-    """A run would exceed its limits of memory or work."""
+    """A run would exceed its limit on memory or work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Problem:
     Attributes:
         file: the file as the user named it, or "--set" for a value given on the command line.
         line: line in the file, from 1; None if unknown.
-        key: dotted key, for example "links.wifi.loss" or "events[0].at"; empty for an error of the whole file.
+        key: dotted key, for example "links.wifi.loss" or "events[0].at"; empty if the error concerns the whole file.
         value: the value as TOML text, shortened; empty for a missing key.
         message: description of the error.
         allowed: description of acceptable values; may be empty.
@@ -83,7 +83,7 @@ class Problem:
 
 
 class ScenarioError(SimError):
-    """A scenario is not usable.
+    """A scenario cannot be used.
 
     Attributes:
         problems: all errors of the scenario, in the order of the file.

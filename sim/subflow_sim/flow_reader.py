@@ -48,7 +48,7 @@ class Links:
 
 
 def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any]) -> FlowReading:
-    """Reads a flow; problems go to the context's report."""
+    """Reads a flow; adds problems to the context's report."""
     path: Path = ("flows", name)
     kind = table.get("kind")
     known_kind = kind if isinstance(kind, str) and kind in _PARAMS["kind"].choices else None
@@ -92,7 +92,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
 
 
 def check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
-    """True if a flow or a copy of one has this name; other names are reported."""
+    """True if a flow, or a copy of a flow, has this name; reports other names as problems."""
     base, dot, _ = name.partition(".")
     if not context.check_name(path, base, "flow", flows):
         return False
@@ -168,7 +168,7 @@ def _check_ordinals(context: Context, path: Path, key: str, ordinals: tuple[int,
 def _read_paths(
     context: Context, links: Links, path: Path, values: Mapping[str, Any], kind: str | None
 ) -> tuple[tuple[str, ...], ...] | None:
-    """The given or found paths; None after reporting problems."""
+    """The paths in the table, otherwise those found in the topology; None after reporting problems."""
     source, destination = _read_end(context, path, values, "from"), _read_end(context, path, values, "to")
     if "paths" not in values:
         return None

@@ -25,7 +25,7 @@ __all__ = ["TRIAL_S", "Forecast", "forecast"]
 TRIAL_S = 0.2
 """Processor time of a trial, s."""
 
-# Events of the core between two readings of the clock: a few milliseconds.
+# Number of core events between two readings of the clock; they take a few milliseconds.
 _EVENTS_PER_LOOK = 1 << 13
 
 
@@ -52,7 +52,7 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Measurements of the simulation at one time of the trial."""
+    """Measurements taken at one point of the trial."""
 
     now_s: float
     crossings: float
@@ -108,7 +108,7 @@ def forecast(
     last = looks[-1]
     peak_bytes = max(each.memory_bytes for each in looks)
     if simulation.finished or last.crossings == 0:
-        # Without any packet so far, processor time is extrapolated from simulated time.
+        # If no packet has crossed a link yet, processor time is extrapolated from simulated time.
         part = last.now_s / scenario.duration_s
         cpu_s = building_s + (last.cpu_s / part if part > 0 else 0.0)
         return Forecast(last.crossings, peak_bytes, building_s, cpu_s, last.now_s, slowness)
@@ -120,7 +120,7 @@ def forecast(
 
 
 def _middle(looks: Sequence[_Look]) -> _Look:
-    """The measurement nearest to the middle of the trial; the first half is mostly slow start, unlike the run."""
+    """The measurement nearest to the middle of the trial, whose first half is mostly slow start and not typical."""
     return min(looks[:-1], key=lambda each: abs(each.now_s - looks[-1].now_s / 2))
 
 
@@ -145,7 +145,7 @@ def _bound(scenario: Scenario, t_s: float) -> float:
 
 
 def _growth(scenario: Scenario, middle: _Look, last: _Look, most_bytes: float) -> float:
-    """Memory growth by packets after the trial, bytes; bounded by the capacity of limited queues."""
+    """Growth of packet memory after the trial, bytes, at most the capacity of limited queues."""
     lasted_s = last.now_s - middle.now_s
     if lasted_s <= 0:
         return 0.0

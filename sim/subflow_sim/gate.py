@@ -27,7 +27,7 @@ MOST_KEY_PARTS = 30
 """Maximum number of names in a dotted key; time and memory of parsers grow with its square."""
 
 MAX_INTEGER = 2**63 - 1
-"""The largest integer: the range of SQLite and of the core's counters."""
+"""Largest integer that SQLite and the core's counters can hold."""
 
 MOST_SECONDS = 9e9
 """Largest time in s, 285 years: longer times in ns do not fit in 64 bits."""
@@ -130,7 +130,7 @@ def size_text(size_bytes: int) -> str:
 
 
 def toml_tree(text: str) -> dict[str, Any]:
-    """The content of a TOML text.
+    """Parses a TOML text.
 
     Raises:
         tomllib.TOMLDecodeError: if the text is not TOML, is nested too deeply, or contains a number with thousands of
@@ -143,7 +143,7 @@ def toml_tree(text: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError:
         if not contents:
             raise
-        tree = tomllib.loads(text)  # the full text gives the right place of the error
+        tree = tomllib.loads(text)  # reports the error at its position in the full text
     except (ValueError, RecursionError) as error:  # ValueError: a number with thousands of digits
         raise tomllib.TOMLDecodeError(str(error)) from error
     problem = _problem_of(tree, is_strict=False)
@@ -153,15 +153,15 @@ def toml_tree(text: str) -> dict[str, Any]:
 
 
 def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
-    """The content of a JSON text.
+    """Parses a JSON text.
 
     Args:
         content: text, or bytes in UTF-8.
-        is_strict: refuse integers beyond 64 bits, numbers that are not finite, and strings with halves of surrogate
-            pairs, which UTF-8 cannot encode.
+        is_strict: whether to refuse integers beyond 64 bits, numbers that are not finite, and strings with halves of
+            surrogate pairs, which UTF-8 cannot encode.
 
     Raises:
-        ValueError: if the content is not JSON, is nested too deeply, or holds refused values.
+        ValueError: if the content is not JSON, is nested too deeply, or contains a refused value.
     """
     try:
         document = json.loads(content)
@@ -174,7 +174,7 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
 
 
 def _shortened(text: str) -> tuple[str, list[str]]:
-    """The text with numbers in place of recordings, whose millions of characters would slow the parser down."""
+    """The text with numbered placeholders for recordings, whose millions of characters would slow the parser down."""
     if "\ue000" in text or _RECORDED.search(text) is None:
         return text, []
     contents: list[str] = []
@@ -209,7 +209,7 @@ _ENDS = {
 
 
 def _check_toml(text: str) -> None:
-    """Refuses text that would cost the parser too much, before parsing."""
+    """Refuses text on which the parser would spend too much time or memory."""
     at = depth = dots = 0
     while (found := _MARK.search(text, at)) is not None:
         mark, at = found.group(), found.end()

@@ -29,10 +29,10 @@ class PacketsUnderWay:
         kind: uint8, `DATA`, `ACK` (including ACKs of a handshake) or `DATAGRAM`.
         seq: uint32, in packets: sequence number of data on the subflow, or the next number that an ACK expects.
         size_bytes: uint16, size on the wire.
-        progress: float32, 0 to 1 along the wire; 0 while queued or in transmission. It follows from the remaining time
-            and the link's delay: after a change of the delay, packets on the wire keep their arrival times, so their
-            progress jumps.
-        queue_position: int32, -1 on the wire, 0 in transmission, from 1 waiting.
+        progress: float32, 0 to 1 along the wire; 0 while queued or in transmission. Computed from the remaining time
+            and the link's delay. If the delay changes, packets on the wire keep their arrival times, so their progress
+            jumps.
+        queue_position: int32, -1 on the wire, 0 in transmission, 1 or more while waiting.
     """
 
     link: NDArray[np.int32]
@@ -119,7 +119,7 @@ class FlowsNow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instant:
-    """The state of a simulation at a point in time; independent of later steps of the simulation.
+    """The state of a simulation at a point in time, which later steps of the simulation do not change.
 
     Attributes:
         now_s: simulated time, s.

@@ -37,7 +37,7 @@ name or file, or an actor.
 
 
 class LearnerBatch:
-    """N environments, each with one learner: an agent that decides in every step.
+    """N environments, each with one learner, whose decision every step applies.
 
     Other agents of the same controller decide without ending a step. Episodes without a decision of the learner are
     skipped. Each step overwrites the arrays of the previous step.
@@ -51,7 +51,7 @@ class LearnerBatch:
         episode_s: maximum duration of an episode, s; None: the duration of the scenario.
         learner: the learning flow ("download.3"), or the learning subflow ("download.3/2") if subflows have separate
             agents; None: the first.
-        others: decider for the other agents.
+        others: source of the other agents' decisions.
         reward: "own" or "team", the reward returned as `paid`.
 
     Attributes:
@@ -59,7 +59,7 @@ class LearnerBatch:
         info: description of the agents.
         slots: S, maximum number of subflows of the learner.
         most_acting: K, maximum number of subflows that act at once.
-        obs: float32 [N, S, F]; 0 without a subflow.
+        obs: float32 [N, S, F]; 0 in empty slots.
         mask: bool [N, S], whether the slot holds a subflow.
         acting: bool [N, S], whether the subflow needs an action.
         reward: float32 [N], reward of the epoch that ended; 0 in the first step of an episode.
@@ -67,10 +67,10 @@ class LearnerBatch:
             step.
         paid: float32 [N], the reward selected by the argument `reward`.
         terminated: bool [N], whether every learning flow has delivered all its data.
-        truncated: bool [N], whether the time of the episode has passed.
+        truncated: bool [N], whether the episode has reached the end of its time.
 
     Raises:
-        SimulationError: if the learner, the reward or the decider for other agents is unknown.
+        SimulationError: if the learner, the reward or the source of the other agents' decisions is unknown.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class LearnerBatch:
         # whether the learner decides for the slot of `vec`
         self._is_learner = np.zeros((num_envs, self.vec.slots), np.bool_)
         self._episode = np.full(num_envs, -1, np.int64)
-        self._is_fresh = np.ones(num_envs, np.bool_)  # no decision of the learner in the episode yet
+        self._is_fresh = np.ones(num_envs, np.bool_)  # whether the learner has yet to decide in the episode
         self._named: list[tuple[int, list[str]]] = [(-1, [])] * num_envs  # flow names of the latest queried episode
         self._draws = [np.random.default_rng(0)] * num_envs
         self._action = np.tile(simple_action(self.info, self.vec.slots, None), (num_envs, 1, 1))
@@ -140,11 +140,11 @@ class LearnerBatch:
         return bool(self.vec.episode[0] >= 0)
 
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
-        """Begins an episode in all environments: `episode`, else the first episode of a given seed, else the next.
+        """Begins an episode in all environments: number `episode`, else the first of a given seed, else the next.
 
         Raises:
-            SimulationError: if `episode` is negative, the learner is unknown, or it never decides before an episode
-                ends.
+            SimulationError: if `episode` is negative, if the learner is unknown, or if every episode ends before the
+                learner decides.
         """
         if episode is not None and episode < 0:
             raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
@@ -161,7 +161,7 @@ class LearnerBatch:
         self._go_on()
 
     def step(self, action: NDArray[np.float32]) -> None:
-        """Applies one decision of each learner; where the episode has ended, ignores it and begins the next episode.
+        """Applies one decision of each learner; begins the next episode instead where the episode has ended.
 
         Args:
             action: float32 [N, K, A], rows for the acting subflows in order; further rows are ignored.
@@ -177,8 +177,8 @@ class LearnerBatch:
     def flow_name(self, env: int) -> str:
         """Name of an environment's learner.
 
-        This is the flow ("download.3"), for the agent of a host its first flow, for the agent of a subflow the subflow
-        ("download.3/2").
+        The agent of a connection is named after its flow ("download.3"), the agent of a host after its first flow, and
+        the agent of a subflow after the subflow ("download.3/2").
         """
         slot = self._slot[env, 0]
         flow = self.vec.flow[env, slot]
@@ -194,7 +194,7 @@ class LearnerBatch:
         self._now_s[:] = self._since_s
 
     def _go_on(self) -> None:
-        """Continues environments until the learner's turn or the end of the episode."""
+        """Advances each environment until its learner must decide or its episode ends."""
         empty = 0
         waiting = self._unsettled(np.arange(self.num_envs))
         while len(waiting):
@@ -293,7 +293,7 @@ class LearnerBatch:
 
 
 def _others(others: Others, info: AgentSpec) -> Others:
-    """The decider for other agents, with a policy loaded.
+    """The source of the other agents' decisions, with a named policy loaded.
 
     Raises:
         SimulationError: if the policy is unknown or was trained for other agents.

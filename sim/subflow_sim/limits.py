@@ -1,4 +1,4 @@
-"""Estimated cost of a run, and limits that refuse a run before its start or stop it."""
+"""Estimates the cost of a run, and enforces limits before its start and while it runs."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Estimate:
 def estimate(
     scenario: Scenario, *, sample_interval_s: float = 0.1, decisions: DecisionLimits | None = None
 ) -> Estimate:
-    """Estimated cost of a run of this scenario, without building it.
+    """Estimates the cost of a run of this scenario without building the simulation.
 
     Args:
         scenario: the scenario to simulate.
@@ -96,8 +96,8 @@ class Limits:
     """Maximum cost of a run.
 
     Attributes:
-        memory_bytes: maximum memory, bytes, of the estimate and during the run.
-        link_crossings: maximum number of link crossings, of the estimate and during the run.
+        memory_bytes: maximum memory, bytes, both estimated and in use during the run.
+        link_crossings: maximum number of link crossings, both estimated and simulated.
     """
 
     memory_bytes: float = _DEFAULT_MEMORY_BYTES
@@ -183,7 +183,7 @@ def _how(option: str, variable: str, example: str) -> str:
 
 
 def bytes_text(count: float) -> str:
-    """Bytes with at least two digits and a unit: "3.4 GB"."""
+    """A number of bytes as text with at least two digits and a unit: "3.4 GB"."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if count >= size:
             return f"{count / size:.{1 if count < 10 * size else 0}f} {unit}"

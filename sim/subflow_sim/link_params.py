@@ -101,7 +101,7 @@ DIRECTION: tuple[Param, ...] = tuple(param for param in LINK if param.key not in
 """The keys that each direction of a link can have."""
 
 DROP_PATTERN = rf"({NAME_PATTERN})(\.[1-9][0-9]{{0,4}})?(/[0-9]{{1,10}})?:([0-9]{{1,20}})(@.+)?"
-"""A scripted drop: flow, copy, subflow, number, time; "download/1:17", "download.3/2:1@2s"."""
+"""Pattern of a scripted drop: flow, copy, subflow, number and time, as in "download.3/2:1@2s" or "download/1:17"."""
 
 MOST_DROPS = 1000
 """Maximum number of scripted drops per link."""

@@ -86,7 +86,7 @@ class LinkReading:
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """A rate with its later changes as pairs of time in s and rate in bit/s; infinite: unlimited."""
+    """A rate and its later changes, as pairs of time in s and rate in bit/s; an infinite rate is unlimited."""
 
     first_bps: float
     steps: tuple[tuple[float, float], ...] = ()
@@ -108,7 +108,7 @@ class _Queue:
 
 
 def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkReading:
-    """Reads a link; problems go to the context's report."""
+    """Reads a link; adds problems to the context's report."""
     report = context.report
     path: Path = ("links", name)
     specials = {
@@ -147,7 +147,7 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
 
 
 def read_limit(context: Context, path: Path, value: object) -> QueueSpec:
-    """Reads the new queue limit of an event, given plainly or as a table; the discipline stays the same.
+    """Reads an event's new queue limit, given as a plain value or as a table; the discipline cannot change.
 
     Raises:
         Noted: if the value is not usable; the context's report then contains the problem.
@@ -345,7 +345,7 @@ def _read_content(context: Context, path: Path, value: object) -> str:
 
 
 def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of those tables of a direction that `LINK_TABLES` declares, by key; unusable tables are omitted."""
+    """Values of a direction's tables declared in `LINK_TABLES`, by key; unusable tables are omitted."""
     report = context.report
     found: dict[str, Any] = {}
     for key, declared in LINK_TABLES.items():
@@ -424,7 +424,7 @@ def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> 
 
 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
-    rate = values.get("rate", _Rate(1.0))  # a placeholder for an already reported value causes no second problem
+    rate = values.get("rate", _Rate(1.0))  # the placeholder for a refused rate causes no second problem
     queue = values.get("queue", QueueSpec())
     loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
     model = loss if isinstance(loss, GilbertLoss) else None
@@ -531,7 +531,7 @@ def _problems_of_access(
 
 
 def with_drops(context: Context, reading: LinkReading, flows: Mapping[str, FlowReading | None]) -> LinkReading:
-    """Reads the scripted drops of a link after the flows are known; problems go to the context's report.
+    """Reads the scripted drops of a link after the flows are known; adds problems to the context's report.
 
     Args:
         context: nodes, times and report for the checks.
@@ -596,7 +596,7 @@ def _read_drop_time(context: Context, path: Path, text: str | None) -> float | N
 
 
 def _read_dropping_subflow(context: Context, path: Path, text: str | None, flow: Flow, link: str) -> int | None:
-    """The ordinal of a subflow that crosses the link; without text, of the only subflow that crosses it.
+    """The ordinal of the named subflow, which must cross the link; without text, of the only subflow that does.
 
     None after reporting a problem.
     """

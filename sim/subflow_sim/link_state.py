@@ -1,4 +1,4 @@
-"""State of a link direction at a time, after events."""
+"""State of a link direction after the events up to a given time."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from subflow_sim.scenario_model import Event, LinkDirection
 
 @dataclass(frozen=True, slots=True)
 class LiveLink:
-    """The values and the service state of a link direction.
+    """The current values of a link direction, and whether it is in service.
 
     Attributes:
         side: current values of the direction.
@@ -21,7 +21,7 @@ class LiveLink:
     is_up: bool
 
     def values(self) -> dict[str, str | bool]:
-        """Values that events can change, by key, as scenario files write them."""
+        """Values that events can change, by key, in the notation of scenario files."""
         params = params_by_key("link")
         found: dict[str, str | bool] = {"up": self.is_up}
         for key in (change.key for change in EVENT_CHANGES["link"] if change.key in params):
@@ -31,7 +31,7 @@ class LiveLink:
 
 
 def changed_link(link: LiveLink, event: Event) -> LiveLink:
-    """The state of a link direction after an event of this direction."""
+    """The state of a link direction after an event that changes it."""
     given = {change.attribute: getattr(event, change.attribute) for change in EVENT_CHANGES["link"]}
     changes = {name: value for name, value in given.items() if value is not None}
     is_up = changes.pop("up", link.is_up)

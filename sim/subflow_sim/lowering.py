@@ -46,13 +46,13 @@ _SEEDED_TABLES = ("outages", "handover", "access")  # written by `Radio`
 
 @dataclass(frozen=True, slots=True)
 class Lowered:
-    """A scenario of the core, with the names of its indices.
+    """A scenario in the form of the core, with the names behind its indices.
 
     Attributes:
         core: scenario in the form of the core.
-        flows: per flow index: instance name, and the flow of the file with all options of its controller and scheduler.
-        subflows: per subflow index: owner name ("download.1/2") and path (link names), also for cbr and onoff flows.
-        links: per link-direction index: owner name ("wifi/forward").
+        flows: by flow index, instance name and the flow of the file with all options of its controller and scheduler.
+        subflows: by subflow index, owner name ("download.1/2") and path (link names), also for cbr and onoff flows.
+        links: by link-direction index, owner name ("wifi/forward").
         profile: transport profile, which supplies the options that controllers in events omit.
     """
 
@@ -235,7 +235,7 @@ def _route(
 
 
 def _copies(scenario: Scenario, flow: Flow, seed: int) -> list[Fields]:
-    """Name, start and lifetime of the copies of a flow: a fixed number, or random arrivals."""
+    """Name, start and lifetime of each copy of a flow, whether their number is fixed or they arrive at random."""
     start_ns, arrivals = nanos(flow.start_s), flow.arrivals
     if arrivals is None:
         return [{"name": name, "start": start_ns} for name in flow.instances]

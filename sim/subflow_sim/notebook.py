@@ -1,4 +1,4 @@
-"""Display of a simulation in notebooks: curves as HTML, and samples as data frames."""
+"""Shows a simulation in notebooks: curves as HTML, samples as data frames."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def data_frame(simulation: Sampled, library: DataFrameLibrary | None) -> Any:
     """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, in SI units.
 
     Raises:
-        ImportError: if the named library, or without a name each supported library, is missing.
+        ImportError: if the named library is missing; without a name, if all supported libraries are missing.
         ValueError: if the name is not in `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:
@@ -118,7 +118,7 @@ def _charts(simulation: Sampled) -> list[str]:
 
 
 def _chart(simulation: Sampled, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
-    """A chart of one quantity over time: the first curves, and the number of omitted curves."""
+    """A chart of one quantity over time, with the first curves and a note on how many are omitted."""
     shown = curves[:_MOST_CURVES]
     times = _times_s(simulation)
     step = max(1, math.ceil(len(times) / _MOST_POINTS))
@@ -164,15 +164,15 @@ def _pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> list[lis
 
 
 def _round_up(value: float) -> float:
-    """The next round number at or above a value, for an axis; 1 for values up to 0."""
+    """The smallest round number that is not below a value, for an axis; 1 for values of 0 or less."""
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
-# Measures of flows by key: heading, scale, decimals, and the flows that show the measure: with a size (True), without
-# (False) or all (None). A test compares the values with the application's table of measures.
+# Measures of flows by key: heading, scale, decimals, and the flows that show the measure, which are those with a size
+# (True), those without (False) or all (None). A test compares the values with the application's table of measures.
 MEASURES = {
     "completion_s": ("Completion time, s", 1.0, 3, True),
     "active_goodput_bps": ("Goodput while active, Mbit/s", 1e-6, 3, True),
@@ -182,7 +182,7 @@ MEASURES = {
 
 
 def _table(simulation: Sampled) -> str:
-    """Table of the flows: those with a size by completion time and active goodput, endless ones by goodput."""
+    """Table of the flows. Flows with a size show completion time and active goodput, endless flows goodput."""
     flows = simulation.summary()["flows"]
     is_sized = [flow["size_bytes"] is not None for flow in flows]
     shown = {key: of for key, of in MEASURES.items() if of[3] is None or of[3] in is_sized}

@@ -19,7 +19,7 @@ _NAMED = ("nodes", "links", "flows")
 
 
 def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Report) -> None:
-    """Puts the values of overrides into a parsed scenario file, in order.
+    """Applies overrides to a parsed scenario file, in order.
 
     Args:
         tree: result of tomllib; changed in place.
@@ -40,7 +40,7 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
 def override_value(text: str) -> object:
     """The TOML value of a text, or the text itself if it is not TOML.
 
-    A date stays text: no parameter is a date, but a name may look like one.
+    A date remains text, because no parameter is a date but a name may look like one.
     """
     try:
         parsed = toml_tree(f"value = {text}")
@@ -99,7 +99,10 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
 
 
 def _table_at(table: dict[str, Any], path: Path, report: Report) -> object:
-    """The value at the last key of a path, after a table has replaced an absent value, a shorthand, or a plain rate."""
+    """Returns the value at the last key of a path.
+
+    First puts a table in place of an absent value, a shorthand, or a plain rate or loss.
+    """
     key = str(path[-1])
     shorthand = _SHORTHANDS.get(key)
     if key in table and shorthand is not None and not isinstance(table[key], dict):

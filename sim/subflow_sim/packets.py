@@ -24,7 +24,9 @@ DEFAULT_CAPACITY: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CapturedPackets:
-    """Packets sent or received by a host, in order of time. All arrays are read-only, [n] unless stated otherwise.
+    """Packets sent or received by the hosts of a flow, in order of time.
+
+    All arrays are read-only, [n] unless stated otherwise.
 
     A data packet passes the card of the sending host at departure and that of the receiving host on arrival, unless
     lost; an ACK passes them in reverse. Sequence numbers count packets of one MSS, as everywhere in the simulator.

@@ -22,13 +22,14 @@ _MOST_EMPTY_EPISODES = 100
 class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     """Multi-agent environment: every connection, or every subflow, of a controller is an agent.
 
-    An agent has the name of its connection, "download.3", or subflow, "download.3/2", in a run; a flow that may have
-    several copies has numbered agents even in episodes with one copy.
+    An agent is named after its connection ("download.3") or subflow ("download.3/2"). If a flow may have several
+    copies, its agents are numbered even in episodes with one copy.
 
     Agents do not decide in lockstep. A step ends at the next decision of any agent, and `infos[agent]["acting"]` marks
     the deciding agents: only their actions count in the next step, and only they receive the reward of the epoch that
     ended. An agent joins with its first decision and is terminated when its flow has delivered all its data; while its
-    subflow is closed, the agent remains and does not act. The end of the episode's time truncates all remaining agents.
+    subflow is closed, the agent remains and does not act. All remaining agents are truncated at the end of the
+    episode's time.
 
     Args:
         scenario: a file, the name of a shipped scenario, a `Scenario` or a `Distribution`.
@@ -101,7 +102,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
     def reset(
         self, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Begins an episode: the first episode of the given seed or, without a seed, the next one.
+        """Begins an episode: the first one of `seed` if given, otherwise the next one.
 
         Episodes that end before any agent decides are skipped. `options` is ignored.
 
@@ -132,7 +133,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         """Applies the actions of the deciding agents, and simulates until the next decision of any agent.
 
         Raises:
-            SimulationError: if a deciding agent has no action, or an action has another shape or is not finite.
+            SimulationError: if a deciding agent has no action, or an action has the wrong shape or is not finite.
         """
         vec = self._vec
         if not self.agents:

@@ -36,7 +36,7 @@ _SI_UNITS = {
 _ENDINGS = {Dimension.RATE: "_bps", Dimension.TIME: "_s", Dimension.SIZE: "_bytes"}
 _WHOLE = (Dimension.SIZE, Dimension.COUNT, Dimension.COUNTS)
 _QUANTITIES = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.RATIO, Dimension.COUNT, Dimension.NUMBER)
-# Dimensions whose values are not strings in a file: text from a form is parsed as a TOML literal.
+# Dimensions whose values are not strings in a file, so that text from a form is parsed as a TOML literal.
 _LITERALS = (
     *(Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG, Dimension.POINT, Dimension.PATHS, Dimension.LIST),
     Dimension.COUNTS,
@@ -67,7 +67,7 @@ class Param:
         maximum: largest value, SI.
         exclusive_minimum: whether `minimum` itself is forbidden.
         choices: allowed values of a CHOICE; empty if they depend on the available algorithms.
-        reserved: names of the file format that this version of the simulator may lack.
+        reserved: names that the file format defines but this version of the simulator may lack.
         allows_unlimited: whether "unlimited" is allowed.
         allows_lines: whether a TEXT may be long and contain several lines.
         allows_copy: whether the name of a copy of a flow, NAME.NUMBER, is allowed.
@@ -126,7 +126,7 @@ class Param:
         return self.textbook_default if is_other else self.default
 
     def renamed(self, key: str) -> Param:
-        """The same parameter under another key."""
+        """The same parameter under a different key."""
         return replace(self, key=key)
 
     def parse(self, value: object) -> object:
@@ -148,7 +148,7 @@ class Param:
         return self.read(value)
 
     def read(self, value: object) -> object:
-        """As `parse`, but only for values from a TOML file: text with the form of a count or a flag is refused.
+        """As `parse`, but only for values from a TOML file: a count or a flag given as text is refused.
 
         Raises:
             ParamError: if the value is not allowed.
@@ -182,7 +182,7 @@ class Param:
             si_value: result of `parse`; None means "unlimited" where allowed.
 
         Raises:
-            ValueError: if the value has another type, or is not finite.
+            ValueError: if the value has the wrong type, or is not finite.
         """
         if self.allows_unlimited and (si_value is None or si_value == math.inf):
             return UNLIMITED
@@ -201,7 +201,7 @@ class Param:
         raise ValueError(f"{si_value!r} is not a value of {self.key}")
 
     def allowed_text(self) -> str:
-        """Description of the allowed values, which completes "allowed: ..."."""
+        """Description of the allowed values, as the text after "allowed: "."""
         match self.dimension:
             case Dimension.CHOICE:
                 return either(self.choices) if self.choices else "a name in quotes"

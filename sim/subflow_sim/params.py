@@ -108,7 +108,7 @@ class AlgorithmCatalog:
 
     @property
     def learners(self) -> frozenset[str]:
-        """Names of the controllers driven by agents, without `uncoupled`, whose base decides."""
+        """Names of the controllers driven by agents, except `uncoupled`, for which this depends on the base."""
         # The options of `uncoupled` include the policies of its bases.
         return frozenset(
             each.name

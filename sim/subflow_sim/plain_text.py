@@ -1,4 +1,4 @@
-"""Preparation of external text for display: control characters are escaped, known words suggested."""
+"""Prepares external text for display: escapes control characters, and suggests known words for misspelt ones."""
 
 from __future__ import annotations
 

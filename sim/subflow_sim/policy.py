@@ -212,7 +212,7 @@ def actor_bytes(content: bytes) -> int:
 
 
 def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> str:
-    """Writes a policy file atomically: an existing file stays until the new file is on the disk.
+    """Writes a policy file atomically: an existing file remains until the new file is on the disk.
 
     Args:
         path: path of the file.

@@ -1,4 +1,4 @@
-"""Resolution of a controller's trained policy, and of the options that default to the values in its training."""
+"""Resolves a controller's trained policy, and the options whose defaults are their values in training."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ def choose_policy(
 ) -> Choice:
     """The choice of an algorithm with all its options, and with the policy named by its option `policy`.
 
-    Options not given take the values of the policy's training, otherwise of the profile. For an algorithm without a
-    policy the result equals `Algorithm.with_defaults`.
+    Omitted options take their values in the policy's training, otherwise the profile's defaults. For an algorithm
+    without a policy, the result equals `Algorithm.with_defaults`.
 
     Args:
         algorithm: a controller or scheduler.
         given: options from the scenario, SI.
         profile: profile of the transport.
         library: policies by name.
-        folder: folder of the scenario; None: the scenario is not a file.
+        folder: folder of the scenario; None if the scenario is not a file.
 
     Raises:
         ParamError: if the policy is missing, unusable, or does not fit the algorithm.
@@ -55,7 +55,7 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
     """
     policy = _policy(file)
     shown = f'"{file.name}"'
-    # `uncoupled` runs its base on each subflow; for other algorithms the option `base` has another meaning.
+    # `uncoupled` runs its base on each subflow; for other algorithms the option `base` has a different meaning.
     learner = str(given.get("base", algorithm.name)) if algorithm.name == "uncoupled" else algorithm.name
     if policy.controller != learner:
         raise ParamError(f"{shown} was trained for {policy.controller}", f"a policy for {learner}")

@@ -1,4 +1,4 @@
-"""Lookup of trained policies: by name in folders, or as files beside a scenario.
+"""Finds trained policies by name in folders, or as files that belong to a scenario.
 
 A library is a value that callers of the scenario reader pass with the algorithms (`AlgorithmCatalog.policies`). Without
 a global list of folders, two documents of one process can use different libraries.
@@ -43,8 +43,8 @@ class PolicyLibrary:
     """Policies by name.
 
     Attributes:
-        folders: folders of files NAME.safetensors; for equal names the first folder counts. Missing folders count as
-            empty.
+        folders: folders with files NAME.safetensors. If several contain the same name, the first counts; missing
+            folders count as empty.
     """
 
     folders: tuple[Path, ...] = ()
@@ -68,7 +68,7 @@ class PolicyLibrary:
         Args:
             value: a name of the library, or a path that ends in .safetensors: absolute, or with "/" relative to the
                 scenario's folder and within it.
-            folder: folder of the scenario; None: the scenario is not a file.
+            folder: folder of the scenario; None if the scenario is not a file.
 
         Raises:
             ParamError: if the policy is missing or cannot be read.
@@ -81,7 +81,7 @@ class PolicyLibrary:
         return PolicyFile(value, content_hash, content, path.absolute())
 
     def _in_library(self, name: str) -> Path:
-        # No directory listing for a known name, because each keystroke in a scenario's editor triggers this lookup.
+        # Lists no directory for a known name, because each keystroke in a scenario's editor triggers this lookup.
         if is_policy_name(name):
             for folder in self.folders:
                 path = folder / f"{name}{SUFFIX}"
@@ -105,8 +105,9 @@ def read_policy_file(path: Path) -> bytes:
 def _beside(value: str, folder: Path | None) -> Path:
     """Path of a file that belongs to a scenario, or an absolute path.
 
-    Unlike delivery traces, policy files may lie outside the folder of the scenario: a run of a foreign scenario reveals
-    only decisions of the policy, not the content of the file. So runs can name a policy where its training saved it.
+    Unlike delivery traces, policy files may lie outside the folder of the scenario, so that a run can use a policy at
+    the place where its training saved it. A run of someone else's scenario reveals only decisions of the policy, not
+    the content of the file.
 
     Raises:
         ParamError: if a relative path leads out of the scenario's folder, or the scenario has no folder.

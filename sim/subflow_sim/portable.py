@@ -1,4 +1,4 @@
-"""A scenario as a document that the core reads without Python, for example compiled to WebAssembly in a web page."""
+"""A scenario as a document that the core can read without Python, for example when it runs as WebAssembly."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class PortableScenario:
     Attributes:
         document: document in the format of the core; an agent's policy is its index in `policies`.
         policies: content of the policy files, each once.
-        flows: per flow index: its name, "download.1", and the flow of the file with all options of its algorithms.
-        subflows: per subflow index: its name, "download.1/2", and the names of its links.
-        links: per link-direction index: its name, "wifi/forward".
+        flows: by flow index, its name ("download.1") and the flow of the file with all options of its algorithms.
+        subflows: by subflow index, its name ("download.1/2") and the names of its links.
+        links: by link-direction index, its name ("wifi/forward").
     """
 
     document: Document
@@ -57,7 +57,7 @@ def portable(scenario: Scenario, seed: int) -> PortableScenario:
 
 
 def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
-    """The signature of the document's run in this core, 16 hexadecimal digits.
+    """Runs the document in this core, and returns the signature of the run, 16 hexadecimal digits.
 
     Raises:
         SimulationError: if the document was not written by this version of the core.

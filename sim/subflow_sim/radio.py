@@ -1,4 +1,4 @@
-"""Fields of radio links in the core's document: outages and hand-overs, drawn from the seed, and shared media."""
+"""Fields of radio links in the core's document: shared media, and outages and hand-overs drawn from the seed."""
 
 from __future__ import annotations
 

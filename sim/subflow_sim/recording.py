@@ -2,9 +2,9 @@
 
 A stored run and a bundle contain the recording itself instead of its path: as text if short, otherwise packed. Packing
 takes the differences between successive numbers, groups their bytes by significance and compresses them: a regular
-recording of 64 MB shrinks below 1 MB, noise to half. A database stores each recording once; the texts of its runs refer
-to the recording by hash, ``packed#...``. Reading a run restores the recording; the hash remains only if the recording
-is lost.
+recording of 64 MB shrinks below 1 MB, and noise to half its size. A database stores each recording once; the texts
+of its runs refer to the recording by hash, ``packed#...``. Reading a run restores the recording; the hash remains only
+if the recording is lost.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
 
     Args:
         text: rows with commas between columns; the first row contains the names.
-        wanted: names without unit; the first name that the table contains counts.
+        wanted: names without unit, in order of preference; the first that the table contains is used.
 
     Returns:
         Times in s from 0, values in SI units, and the name without unit.

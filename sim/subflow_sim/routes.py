@@ -1,4 +1,4 @@
-"""Paths through a topology: checks given paths, and finds paths that a scenario omits. Hosts do not forward."""
+"""Checks given paths through a topology, and finds paths that a scenario omits. Hosts do not forward."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class RouteProblem:
-    """An error in a path, with its position in the path; the position None means the end of the path."""
+    """An error in a path, at the link with this position from 0; None: at the end of the path."""
 
     position: int | None
     message: str

@@ -1,4 +1,4 @@
-"""Scenario files: from TOML text to an immutable `Scenario` in SI units, or to a list of all its errors."""
+"""Reads scenario files: converts TOML text to an immutable `Scenario` in SI units, or lists all its errors."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def parse_scenario(
 
     Args:
         text: TOML text.
-        file: name in messages; its stem is the default of the scenario's name.
+        file: name in messages; its stem is the default name of the scenario.
         overrides: "KEY=VALUE" with a dotted key, e.g. "links.wifi.loss=1%", "events.0.at=5s". They replace or add
             values before all checks; a value that is not TOML is text.
         algorithms: the available controllers, schedulers and trained policies; None: the algorithms of the compiled
@@ -90,7 +90,7 @@ def parse_scenario(
         tree: the result of `tomllib` for the text, if already parsed; overrides change it.
 
     Raises:
-        ScenarioError: if the text has problems; contains all of them in the order of the file.
+        ScenarioError: if the text has problems; the error contains all of them in the order of the file.
     """
     from subflow_sim.scenario_text import read_scenario
 

@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class QueueSpec:
-    """The queue in front of a link direction. Both limits None: unlimited.
+    """The queue in front of a link direction; unlimited if both limits are None.
 
     Attributes:
         discipline: "droptail", "red", "codel", "fq_codel" or "dualpi2".
@@ -138,7 +138,7 @@ class DelayTrace:
 
 @dataclass(frozen=True, slots=True)
 class Jitter:
-    """Random difference between the delays of a packet and of its link.
+    """Random difference between the delay of a packet and its link's delay.
 
     Attributes:
         kind: "uniform" within the spread, "normal" with the spread as standard deviation, "exponential" with the spread
@@ -200,7 +200,7 @@ class Handover:
     Attributes:
         period_s: time between hand-overs, s.
         offset_s: time of the first hand-over, s.
-        gap_s: time without transmissions, s; queued packets stay.
+        gap_s: time without transmissions, s; queued packets remain in the queue.
         delay_s: upper bound of the uniform extra delay until the next hand-over, s.
         rate: lower bound of the uniform factor of the rate until the next hand-over.
     """
@@ -497,7 +497,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A change at a given time. Names either a link or a flow; values that are None stay unchanged.
+    """A change at a given time of either a link or a flow. Values that are None do not change.
 
     Attributes:
         at_s: time of the change, s.
@@ -509,16 +509,15 @@ class Event:
         delay_s: new one-way delay of subsequently sent packets, s.
         loss: new loss probability.
         loss_model: new burst loss model; None with a new `loss`: independent losses.
-        queue: new queue limits; the discipline stays.
+        queue: new queue limits; the discipline does not change.
         up: False: all queued and arriving packets are lost. True: back in service.
-        open: False: the subflow closes and its outstanding data goes over the other subflows. True: a new subflow
-            opens.
+        open: False: the subflow closes, and the other subflows send its outstanding data. True: a new subflow opens.
         backup: True: the subflow carries data only while no other is usable. False: it becomes a normal subflow.
         announce: True: the receiver announces the subflow's address, and the subflow joins. False: the address is
             withdrawn, and the subflow closes.
         refuse: True: the receiver answers attempts to open the subflow with a reset. False: it may be opened.
-        controller: controller that takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as
-            with Linux's setsockopt(TCP_CONGESTION).
+        controller: controller that takes over all subflows of the flow; it keeps window, ssthresh and RTT estimates,
+            as with Linux's setsockopt(TCP_CONGESTION).
     """
 
     at_s: float

@@ -31,7 +31,7 @@ _CHANGES = {target: tuple(param.key for param in params) for target, params in E
 def read_tree(
     tree: dict[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: FilePath | None
 ) -> Scenario:
-    """Reads a parsed scenario file except for `[training]`; problems go to the report.
+    """Reads a parsed scenario file except for `[training]`; adds problems to the report.
 
     Raises:
         ScenarioError: if the file has the format of a newer version.
@@ -130,7 +130,7 @@ def _check_bottlenecks(
 def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node], frozenset[str]]:
     """The nodes, and the names of the nodes that are certainly hosts.
 
-    A node of unknown kind may end flows and forward others, so that its problem causes no further problems.
+    A node of unknown kind counts as both a host and a router, so that its problem causes no further problems.
     """
     nodes = {name: Node(name) for name in _names(tree, "nodes")}
     hosts = set()
@@ -167,7 +167,7 @@ def read_event(
     links: Mapping[str, LinkReading | None],
     flows: Mapping[str, FlowReading | None],
 ) -> Event:
-    """Reads an event; problems go to the context's report.
+    """Reads an event; adds problems to the context's report.
 
     Args:
         context: nodes, times and report for the checks.
@@ -213,7 +213,7 @@ def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
     """Reads a table in the form of an `[[events]]` entry, including `at`, as a change of a running scenario.
 
     Raises:
-        ScenarioError: if the table has problems; contains all of them.
+        ScenarioError: if the table has problems; the error contains all of them.
     """
     from subflow_sim.catalog import catalog_of
 

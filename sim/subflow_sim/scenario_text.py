@@ -36,7 +36,7 @@ def read_scenario(
     """Implementation of `subflow_sim.scenario.parse_scenario`.
 
     Raises:
-        ScenarioError: if the text has problems; contains all of them in the order of the file.
+        ScenarioError: if the text has problems; the error contains all of them in the order of the file.
     """
     text = text.removeprefix("\ufeff")  # some editors write a byte order mark, which TOML does not allow
     if tree is None:
@@ -55,7 +55,7 @@ def _read_training(
     tree: Mapping[str, Any], file: str, report: Report, algorithms: AlgorithmCatalog, folder: Path | None
 ) -> Training | None:
     """The `[training]` block of a valid scenario; None after reporting problems."""
-    # Imported here, so that scenarios without the block do not load these modules.
+    # Imported here, because scenarios without the block do not need these modules.
     from subflow_sim.training_model import Template
     from subflow_sim.training_reader import read_training
     from subflow_sim.training_trials import try_extremes

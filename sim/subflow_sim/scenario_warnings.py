@@ -15,8 +15,8 @@ __all__ = ["scenario_warnings"]
 # Controllers whose option `probe` is a share of the total rate of the connection instead of the path's rate.
 _PROBING = ("mpcc-loss", "mpcc-latency")
 # Maximum distance of a tried rate from the current one, relative to the rate of the slowest path. Measured with
-# mpcc-loss over 8 to 32 equal paths of 5 Mbit/s, with minrtt and mpcc-rate: from 0.9 up 10 to 28 % of the packets are
-# lost, between 0.45 and 0.8 at most 6 %, mostly none.
+# mpcc-loss over 8 to 32 equal paths of 5 Mbit/s, with minrtt and mpcc-rate: at 0.9 and above, 10 to 28 % of the packets
+# are lost; between 0.45 and 0.8, at most 6 % and mostly none.
 _OVERLOADING = 0.85
 _FITTING = 0.5
 
@@ -24,9 +24,9 @@ _FITTING = 0.5
 def scenario_warnings(scenario: Scenario) -> tuple[str, ...]:
     """Warnings, each a sentence without its full stop; empty if none apply.
 
-    Covers flows with MPCC over many paths, or with one path much slower than the others. MPCC tries rates above its
-    own by a share of the total rate, and this share can reach the whole rate of the slow path. See `Mpcc::probe_rates`
-    of the core. Also covers controllers with another scheduler than in their publication.
+    Covers flows with MPCC over many paths, or with one path much slower than the others. MPCC tries rates that exceed
+    its own by a share of the total rate, which can be as large as the whole rate of a slow path. See
+    `Mpcc::probe_rates` of the core. Also covers controllers whose scheduler differs from that in their publication.
     """
     found: list[str] = []
     for flow in scenario.flows.values():

@@ -1,7 +1,7 @@
 """JSON Schema of scenario files, for editors that complete and check TOML, generated from the declarations of the keys.
 
-The schema is weaker than the reader, which also checks combinations of values: every file that the reader
-accepts matches the schema. `python -m subflow_sim.schema` prints it.
+Every file that the reader accepts matches the schema. The reverse is not true, because the reader also checks
+combinations of values. `python -m subflow_sim.schema` prints it.
 """
 
 from __future__ import annotations
@@ -246,7 +246,7 @@ def _draw() -> Schema:
 
 
 def _conditions(params: Sequence[Param], kind: str) -> Schema:
-    """Conditions of one kind of a table: required and forbidden keys."""
+    """Conditions for one kind of table: its required and forbidden keys."""
     required = [param.key for param in params if param.required and kind in param.applies_to]
     forbidden = [param.key for param in params if param.applies_to and kind not in param.applies_to]
     conditions: Schema = {"properties": dict.fromkeys(forbidden, False)}

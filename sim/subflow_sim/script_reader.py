@@ -35,7 +35,7 @@ class Scripts:
 
     Attributes:
         files: valid scripts.
-        algorithms: compiled algorithms, in the same order.
+        algorithms: compiled algorithms, in the order of `files`.
         broken: names of invalid scripts, by kind.
     """
 
@@ -48,7 +48,7 @@ def compiled(script: ScriptFile) -> Script:
     """The compiled script.
 
     Raises:
-        ScriptError: if the script has problems; contains all of them.
+        ScriptError: if the script has problems; the error contains all of them.
     """
     # loads the compiled core, which scenarios without scripts do not need
     from subflow_sim.script import compile_script
@@ -60,7 +60,7 @@ def algorithm_of(script: ScriptFile) -> Algorithm:
     """The description of a script for lists and forms, with its options.
 
     Raises:
-        ScriptError: if the script has problems; contains all of them.
+        ScriptError: if the script has problems; the error contains all of them.
     """
     algorithm = compiled(script).algorithm
     return replace(algorithm, summary=on_one_line(algorithm.summary), script=script)
@@ -89,7 +89,7 @@ def read_script(name: str, folder: FilePath | None) -> str:
 
     Args:
         name: name of a shipped script, or of a file that ends in .py, within the scenario's folder.
-        folder: folder of the scenario; None: the scenario is not a file.
+        folder: folder of the scenario; None if the scenario is not a file.
 
     Raises:
         ParamError: if the script is missing, is too large or is not text.
@@ -140,7 +140,7 @@ def with_script_contents(tree: Mapping[str, Any], folder: FilePath | None) -> di
 def read_scripts(
     report: Report, tree: Mapping[str, Any], algorithms: AlgorithmCatalog, folder: FilePath | None
 ) -> Scripts:
-    """Reads and compiles the scripts of a scenario file; problems go to the report."""
+    """Reads and compiles the scripts of a scenario file; adds problems to the report."""
     if not any(section in tree for section in SCRIPT_SECTIONS.values()):
         return Scripts((), (), {})
     from subflow_sim.script import ScriptError
@@ -213,7 +213,7 @@ def _read_content(report: Report, path: Path, value: object) -> str:
 
 
 def _note(report: Report, path: Path, file: ScriptFile, error: ScriptError, *, has_content: bool) -> ScriptKind:
-    """Reports that a script is of the other kind, or else all its problems; returns its inferred kind."""
+    """Reports that a script is of the other kind, otherwise all its problems. Returns the inferred kind."""
     from subflow_sim.script import kind_of
 
     meant = kind_of(file.text)

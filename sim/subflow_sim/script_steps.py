@@ -1,4 +1,4 @@
-"""Execution record of a script in a decision: the executed lines, with the values they used."""
+"""The lines of a script that were executed in a decision, with the values they used."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class Report:
 
     Args:
         file: file name in problems.
-        lines: returns the lines of all values; called at the first problem, because most files have no problems.
+        lines: returns the lines of all values; called only at the first problem, because most files have no problems.
         tree: the parsed file.
 
     Attributes:
@@ -120,7 +120,7 @@ class Report:
 
 
 def toml_text(value: object) -> str:
-    """A value approximately in TOML notation, on one line, shortened, with control characters escaped."""
+    """A value on one line in approximate TOML notation, shortened, with control characters escaped."""
     text = _toml_text(value)
     return text if len(text) <= _VALUE_CHARACTERS else text[: _VALUE_CHARACTERS - 1] + "…"
 
@@ -199,7 +199,7 @@ class Context:
             self.report.add(path, "after the end of the run, so it would never happen", f'a time up to "{end}"')
 
     def check_name(self, path: Path, name: str, kind: str, known: Mapping[str, object]) -> bool:
-        """True if the name is known; other names are reported."""
+        """True if the name is known; reports an unknown name."""
         if name in known:
             return True
         names = list(known)
@@ -252,8 +252,8 @@ def read_section(
         path: path of the table.
         table: parsed table.
         params: declarations of the keys.
-        kind: kind of the table, which determines the applicable keys; None if unknown: keys of certain kinds are then
-            optional.
+        kind: kind of the table, which determines the applicable keys; None if unknown, which makes keys of certain
+            kinds optional.
         noun: name of the table in messages about keys of another kind, e.g. "flow".
         partial: whether the table only overrides another table: no key is missing, and no default applies.
         specials: readers for keys whose values their `Param` cannot describe.
@@ -291,7 +291,7 @@ def read_section(
 
 
 def model_values(params: Iterable[Param], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Usable values of a table by the names that they have in the model; infinity becomes None, for unlimited."""
+    """Usable values of a table, by their names in the model; infinity becomes None, which means unlimited."""
     return {
         param.attribute: None if values[param.key] == math.inf else values[param.key]
         for param in params

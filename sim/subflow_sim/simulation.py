@@ -54,7 +54,7 @@ def mark_kinds() -> tuple[tuple[str, Scope], ...]:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A saved state of a simulation, which its forks can restore, too; valid even after the simulation is deleted.
+    """A saved state of a simulation, valid even after the simulation is deleted; its forks can restore it, too.
 
     Attributes:
         core: state of the network.
@@ -75,7 +75,7 @@ class Snapshot:
         return self.core.bytes
 
 
-# Events of the core per call in the main thread, which delay Ctrl-C by about ten milliseconds.
+# Number of core events per call in the main thread; they delay Ctrl-C by about ten milliseconds.
 _EVENTS_PER_CALL = 1 << 17
 
 
@@ -84,7 +84,7 @@ class Simulation:
 
     Only one thread may use it at a time. During `run_until`, other threads may read `sample_count` and `values` and
     call `interrupt`; all other calls raise BusyError and change nothing. The same scenario, seed and version give the
-    same `signature`, for any sequence of steps and any other load.
+    same `signature`, whatever the sequence of steps and the load of the machine.
 
     Args:
         scenario: the scenario to simulate.
@@ -149,7 +149,7 @@ class Simulation:
 
     @property
     def packets(self) -> int:
-        """Data packets and datagrams that reached their destination so far."""
+        """Data packets and datagrams that have reached their destination."""
         return self._core.packets_delivered
 
     @property
@@ -159,7 +159,7 @@ class Simulation:
 
     @property
     def memory_bytes(self) -> int:
-        """Memory in use now, bytes, traces included."""
+        """Memory currently in use, bytes, traces included."""
         return self._core.memory_bytes
 
     @property
@@ -171,7 +171,7 @@ class Simulation:
         """Simulates up to `t_s` seconds or to the end. Releases the GIL.
 
         Ctrl-C in the main thread, and `interrupt` in any other, stop the call within about ten milliseconds. The
-        simulation remains readable, and the next call continues without a difference in the results.
+        simulation remains readable, and the next call continues as if the run had not been stopped.
 
         Args:
             t_s: simulated time, s.
@@ -213,7 +213,7 @@ class Simulation:
         """Applies a change between two calls of `run_until`.
 
         The change takes effect one nanosecond from now, after the scenario's events of the current time. The rest of
-        the run equals, bit for bit, that of the scenario with the returned event appended; so a changed run can be
+        the run equals, bit for bit, a run of the scenario with the returned event appended, so a changed run can be
         repeated.
 
         Args:
@@ -238,7 +238,7 @@ class Simulation:
         return timed
 
     def interrupt(self) -> None:
-        """Stops the active `run_until` of another thread, otherwise the next `run_until`. Callable from any thread."""
+        """Stops a `run_until` that is active in another thread, otherwise the next one. Callable from any thread."""
         self._core.interrupt()
 
     def values(self, index: int) -> NDArray[np.float32]:
@@ -287,11 +287,12 @@ class Simulation:
     def capture_packets(self, flow: str, capacity: int = DEFAULT_CAPACITY) -> None:
         """Starts recording the packets that leave and reach the hosts of a flow, for `take_packets`.
 
-        Recording does not change the run. A capture from the start allows the derivation of real TCP sequence numbers.
+        Recording does not change the run. If it begins at the start of the run, it allows the derivation of real TCP
+        sequence numbers.
 
         Args:
             flow: name of the flow, "download.1".
-            capacity: maximum number of packets until they are taken; `packets_not_captured` counts the rest.
+            capacity: maximum number of packets kept until they are taken; `packets_not_captured` counts the rest.
 
         Raises:
             ParamError: if the flow is unknown or the capacity is below 1.
@@ -312,7 +313,7 @@ class Simulation:
         return self._core.packets_not_captured
 
     def take_intervals(self) -> Intervals:
-        """The monitor intervals of all subflows that finished since the last call, in order of time."""
+        """The monitor intervals that have finished since the last call, for all subflows, in order of time."""
         return Intervals(owners=self._subflow_names, **self._core.take_intervals())
 
     def take_agent_steps(self) -> AgentSteps | None:
@@ -368,9 +369,9 @@ class Simulation:
     def restore(self, snapshot: Snapshot) -> None:
         """Restores a snapshot of this simulation or of a related fork, including live changes.
 
-        The continuation equals that after the snapshot bit for bit, samples included. Earlier samples are those that
-        this object recorded on the way to the snapshot; NaN for times that it never simulated, or simulated with other
-        live changes.
+        The simulation then continues exactly, bit for bit, as it did after the snapshot, samples included. Samples from
+        before the snapshot are those that this object recorded itself. They are NaN for times that it never simulated,
+        or simulated with different live changes.
 
         Raises:
             SimulationError: if the snapshot belongs to another simulation.
@@ -382,7 +383,7 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def fork(self, snapshot: Snapshot | None = None) -> Simulation:
-        """A second simulation of the same scenario and seed, at a snapshot or at the current state.
+        """A second simulation of the same scenario and seed, which begins at a snapshot or at the current state.
 
         The fork is independent and has the samples that `restore` would keep; without changes it repeats this
         simulation bit for bit. Both simulations return marks, decisions, intervals and agents' steps that were not yet

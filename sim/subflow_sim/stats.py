@@ -24,7 +24,7 @@ PAIRED: Method = "paired"
 NO_TEST: Method = ""
 
 Reason = Literal["", "nothing", "one seed", "no spread", "no pairs", "one pair"]
-"""Reason for a missing test; empty if tested."""
+"""Reason why a difference was not tested; empty if it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Estimate:
     """A mean over runs with different seeds, and its confidence interval.
 
     Attributes:
-        mean: mean of the finite values; NaN without any.
+        mean: mean of the finite values; NaN if no value is finite.
         ci95: half-width of the 95 % confidence interval of the mean, by Student's t; NaN for fewer than two values.
         n: number of finite values.
         values: all values in the order of the seeds; NaN for runs without a value. Empty if they are not kept.
@@ -81,8 +81,9 @@ class Difference:
         freedom: degrees of freedom, fractional for Welch's test.
         p: probability of a difference at least as large under the null hypothesis; NaN without a test.
         p_holm: p with Holm's correction for the other tests of the table; equal to p without correction.
-        effect: Hedges' g: the difference in standard deviations, corrected for small groups; NaN if undefined.
-        reason: reason for a missing test; empty if tested.
+        effect: Hedges' g, the difference in units of the standard deviation, corrected for small groups; NaN if
+            undefined.
+        reason: reason why the difference was not tested; empty if it was.
     """
 
     method: Method
@@ -103,7 +104,7 @@ class Difference:
 
 
 def welch(values: Sequence[float], reference: Sequence[float]) -> Difference:
-    """Welch's t test of a group against the reference: unequal variances, unequal numbers of runs.
+    """Welch's t test of a group against the reference; variances and numbers of runs may differ.
 
     Args:
         values: values of the group, one per run.
@@ -146,7 +147,7 @@ def paired(values: Sequence[float], reference: Sequence[float]) -> Difference:
 
 
 def with_holm(differences: Sequence[Difference]) -> list[Difference]:
-    """Applies Holm's correction over all tests, as `p_holm`.
+    """Sets `p_holm` of each difference by Holm's correction for all tests together.
 
     If tests with `p_holm` below 5 % count as significant, the probability of any false positive is at most 5 %.
 
@@ -180,7 +181,7 @@ def t_tail(t: float, freedom: float) -> float:
 @lru_cache(maxsize=1024)
 def t_quantile(freedom: float) -> float:
     """Two-sided 95 % quantile of Student's t."""
-    # Newton's method in ln t, in which the tail is nearly linear, also for few degrees of freedom.
+    # Newton's method in ln t, in which the tail is nearly linear, even for few degrees of freedom.
     log_density = math.lgamma((freedom + 1) / 2) - math.lgamma(freedom / 2) - 0.5 * math.log(freedom * math.pi)
     t = 2.0
     for _ in range(100):
@@ -259,13 +260,13 @@ def _known(value: float) -> float | None:
 
 
 def jain_index(rates_bps: NDArray[np.float64] | Sequence[float]) -> float:
-    """Jain's fairness index of rates: 1.0 for equal rates, 1/n if one flow has the whole rate.
+    """Jain's fairness index of rates: 1.0 for equal rates, 1/n if one flow has all of the rate.
 
     Args:
         rates_bps: float64 [n_flows], bit/s, each >= 0.
 
     Raises:
-        ValueError: if every rate is zero, where the index is undefined.
+        ValueError: if every rate is zero, because the index is then undefined.
 
     Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
     """

@@ -99,7 +99,7 @@ def toml_map(text: str) -> TomlMap:
 def toml_lines(text: str) -> Mapping[Path, int]:
     """Maps the path of every table, array, array element and value of a valid TOML text to its line, from 1.
 
-    The line of a value is that of its key; the line of an array element is that of the element. A table opened more
+    A value has the line of its key, and an array element has its own line. A table opened more
     than once (`[links.wifi]`, `[links.wifi.reverse]`) has the line of its own header if present, otherwise that of the
     first key or header that implies it.
     """
@@ -129,7 +129,7 @@ class _Scanner:
         self.values: dict[Path, tuple[int, int]] = {}
         self.sections = [Section(())]
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
-        self._tables_in_array: dict[Path, int] = {}  # number of [[headers]] of each array of tables so far
+        self._tables_in_array: dict[Path, int] = {}  # number of [[headers]] so far, by array of tables
 
     def scan_document(self) -> None:
         while True:

@@ -42,7 +42,7 @@ class Mark:
             (a link dropped a data packet listed by the scenario), "marked" (its window was reduced after queues marked
             packets), "stale" (its connection assigns no more data to it until it responds), "announced" (the receiver
             announced its address), "refused" (the receiver refused to open it); for flows "completed", "meta_rto" (the
-            connection retransmits after a timeout without DATA_ACK), "controller_change" (another controller took
+            connection retransmits after a timeout without DATA_ACK), "controller_change" (a new controller took
             over); for link directions "link_up", "link_down", "link_change".
         value: for subflows a window in packets: ssthresh for "loss" and "rto", otherwise cwnd; for "completed" the time
             since the flow's start in s, for "meta_rto" the time since the last progress or timeout in s, for
@@ -61,9 +61,10 @@ class Mark:
 class Intervals:
     """Finished monitor intervals, ordered by the time at which the fate of their last packet became known.
 
-    Controllers with monitor intervals (vivace, mpcc-…) keep one rate for about a round trip and learn from the fate of
-    the packets sent in it, as soon as it is known. All arrays are [n] and own their memory. Rates count full-size
-    packets on the wire, headers included, in bit/s. NaN: undefined for lack of packets or samples.
+    Controllers with monitor intervals (vivace, mpcc-…) keep one rate for about a round trip. They learn from the
+    packets of such an interval as soon as the fate of all these packets is known. All arrays are [n] and own their
+    memory. Rates count full-size packets on the wire, headers included, in bit/s. NaN: undefined for lack of packets or
+    samples.
 
     Attributes:
         owners: names of all subflows, as in `Column`.

@@ -1,4 +1,4 @@
-"""Distributions of scenarios: the episodes of a learning agent."""
+"""Distributions of scenarios, from which the episodes of a learning agent are drawn."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ _MIDDLE = 0.5
 class Distribution:
     """The scenarios of episodes: a scenario file with the draws of its `[training]` block.
 
-    Each episode is a function of (seed, environment, episode) only, for any order and number of requests; each draw
-    also depends on its key: adding a key to the block leaves the values of the other keys unchanged.
+    Each episode depends only on (seed, environment, episode), not on the order and number of requests. Each draw also
+    depends on its key, so that adding a key to the block leaves the values of the other keys unchanged.
 
     Attributes:
         scenario: the file without draws, which is itself a valid episode.
@@ -64,7 +64,7 @@ class Distribution:
         return replace(scenario, flows=flows)
 
     def slots(self, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()) -> int:
-        """Largest number of subflows of the controller's agents in any episode: `VecEnv`'s `slots`.
+        """Largest number of subflows of the controller's agents in any episode; see `slots` of `VecEnv`.
 
         Args:
             controller: learning controller; see `with_learner`.
@@ -81,7 +81,7 @@ class Distribution:
         """The scenario of an episode, with the seed of the episode.
 
         Args:
-            seed: seed of the training, at least 0.
+            seed: seed of the training run, at least 0.
             env: number of the environment.
             episode: number of the episode in the environment, from 0.
 
@@ -130,7 +130,7 @@ class Distribution:
 def _all_at_once(flow: Flow, duration_s: float) -> Flow:
     """The flow with its arrivals replaced by simultaneous copies; unchanged without arrivals.
 
-    Only about one episode in a billion has more arrivals.
+    The copies suffice for all but about one episode in a billion.
     """
     if flow.arrivals is None:
         return flow

@@ -1,4 +1,4 @@
-"""Values of a `[training]` block: differences of training episodes from their scenario."""
+"""Values of a `[training]` block, which describes how training episodes differ from their scenario."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Template:
         file: name in messages.
         tree: tables without `[training]`; contains the content of traces and scripts.
         algorithms: available algorithms.
-        folder: folder of referenced files; None: the scenario is not a file.
+        folder: folder of referenced files; None if the scenario is not a file.
     """
 
     file: str

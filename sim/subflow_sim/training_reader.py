@@ -17,7 +17,7 @@ from subflow_sim.training_model import DrawnEvents, Template, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 
 MAX_CHANGES = 10_000
-"""Maximum number of changes of a row of `[[training.events]]` in an episode."""
+"""Maximum number of changes that a row of `[[training.events]]` causes in an episode."""
 
 _EVENT_KEYS = tuple(param.key for param in SECTIONS["event"] if param.key != "at")
 _FIXED = ("format", "name", "seed", "duration", "training")

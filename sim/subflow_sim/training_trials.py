@@ -1,4 +1,4 @@
-"""Trial of the extremes of a `[training]` block: all its draws must form valid scenarios when the file is read."""
+"""Tries the extremes of a `[training]` block, so that invalid draws are reported when the file is read."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from subflow_sim.toml_map import Path
 from subflow_sim.training_model import Training
 
 _MIDDLE = 0.5
-# Keys of times in the schedule, whose values are checked against each other across tables; other keys only within one
-# table.
+# Keys of times, whose values are checked against each other across tables. Values of other keys are checked only within
+# one table.
 _SCHEDULE = ("start", "stop", "at", "warmup", "start_jitter")
 _MOST_PAIRS = 100
 
 
 def try_extremes(training: Training, places: Mapping[str, Path], report: Report) -> None:
-    """Reports draws that can take values with which the scenario is invalid.
+    """Reports draws with possible values that make the scenario invalid.
 
-    Each draw is tried at its bounds and between them, and each choice separately, with all others in the middle. If all
-    are valid, all lower bounds and all upper bounds together follow, then up to 100 pairs of draws that are checked
-    against each other. Other invalid combinations are only found when they are drawn.
+    Tries each draw at its bounds and between them, and each choice separately, with all other draws in the middle. If
+    all of these are valid, tries all lower bounds together and all upper bounds together, then up to 100 pairs of draws
+    that are checked against each other. Other invalid combinations are only found when they are drawn.
 
     Args:
         training: the block.

@@ -1,6 +1,6 @@
 """Measurements of an epoch that are known to the simulator but not to agents, for rewards in training.
 
-After training, no agent has these measurements: a policy is a function of its agent's observation.
+After training, no agent has these measurements, because a policy depends only on its agent's observation.
 """
 
 from __future__ import annotations

@@ -114,7 +114,7 @@ def parse_quantity(text: str, dimension: Dimension) -> float:
         dimension: required dimension.
 
     Returns:
-        The value in SI units (bit/s, s, bytes, packets, ratio), correctly rounded; infinite if it exceeds a double.
+        The value in SI units (bit/s, s, bytes, packets, ratio), correctly rounded; infinite if too large for a double.
 
     Raises:
         ParamError: if the text is not a number with a unit of this dimension.

@@ -1,4 +1,4 @@
-"""Many simulations stepped together in threads of the core, for training agents."""
+"""Many simulations that step together in threads of the core, for the training of agents."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class AgentSpec:
         neutral_choice: number of the choice that changes nothing.
         reward: formula of the reward of an epoch.
         history: number of records in an observation, the latest first.
-        epoch: end of an epoch: after a "time", an "rtt", a number of "packets", or determined by the controller: "own".
+        epoch: end of an epoch: after a "time", an "rtt", a number of "packets", or "own", determined by the controller.
         epoch_time_s: duration of an epoch, or minimum duration of an RTT epoch, s.
         epoch_packets: number of packets acknowledged or lost in an epoch of "packets".
     """
@@ -158,9 +158,9 @@ def with_learner(
 ) -> Scenario:
     """The scenario with this controller on the learning flows.
 
-    The learning flows are the named flows; otherwise the flows that already use the controller. If no flow uses it, all
-    MPTCP flows learn; with a single-path controller all TCP flows, or all MPTCP flows if the scenario has no TCP flow.
-    Options that are not given stay as in the scenario. A scheduler that the controller requires replaces the default
+    The named flows learn; without names, the flows that already use the controller. If no flow uses it, all MPTCP flows
+    learn. For a single-path controller, these are all TCP flows, or all MPTCP flows if the scenario has no TCP flow.
+    Omitted options keep their values in the scenario. A scheduler that the controller requires replaces the default
     scheduler.
 
     Raises:
@@ -186,7 +186,7 @@ def with_learner(
     changed = dict(scenario.flows)
     for name in having:
         flow = changed[name]
-        # The training supplies the actions, so the scenario's policy and its history do not apply.
+        # Training supplies the actions, so the scenario's policy and its history do not apply.
         before = flow.controller.options if flow.controller.name == controller else {}
         flow = replace(flow, controller=Choice(controller, {**before, **(options or {}), "policy": NEUTRAL}))
         scheduler = scheduler_beside(known[controller], flow.scheduler.name)
@@ -206,7 +206,7 @@ def agent_slots(scenario: Scenario, controller: str) -> int:
 
 
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
-    """The scheduler that the controller requires, in place of the default scheduler; otherwise the given scheduler."""
+    """The given scheduler; instead of the default, the scheduler that the controller requires, if any."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 
@@ -252,7 +252,7 @@ class VecEnv:
             not act.
         team_reward: float32 [N], sum over the flows of ln(max(goodput in Mbit/s, 0.01)) since the last step.
         terminated: bool [N], whether every learning flow has delivered all its data.
-        truncated: bool [N], whether the time of the episode has passed.
+        truncated: bool [N], whether the episode has reached the end of its time.
         time_s: float64 [N], simulated time, s.
         episode: int64 [N], number of the current episode.
         fair_bps: float64 [N, S], max-min fair share of the slot's flow, bit/s of payload: the mean over its active time
@@ -332,7 +332,7 @@ class VecEnv:
         self._drain()
 
     def step(self, action: ArrayLike) -> None:
-        """Makes one step of every environment.
+        """Steps every environment once.
 
         Args:
             action: float32 [N, S, A]; only acting slots count, and values are clipped to their bounds. A discrete
@@ -342,7 +342,7 @@ class VecEnv:
         self._drain()
 
     def send(self, action: ArrayLike, envs: Sequence[int] | None = None) -> None:
-        """Starts a step of environments; their rows must not be accessed until `recv` has returned them.
+        """Starts a step in some environments; do not access their rows until `recv` has returned their numbers.
 
         Args:
             action: float32 [N, S, A]; only the rows of `envs` count.
@@ -365,7 +365,7 @@ class VecEnv:
         self._under_way += len(chosen)
 
     def recv(self, least: int | None = None) -> list[int]:
-        """Waits until `least` of the started environments (None: all) finished their step; returns their numbers."""
+        """Waits until `least` started environments (None: all) have finished their step; returns their numbers."""
         wanted = self._under_way if least is None else min(least, self._under_way)
         try:
             done = self._core.recv(wanted)
@@ -421,7 +421,7 @@ class VecEnv:
 
 
 def _shares_bps(scenario: Scenario, duration_s: float) -> NDArray[np.float64]:
-    """The max-min fair share of each flow by its number; the last element, 0, serves the flow number -1 of padding."""
+    """The max-min fair share of each flow, by flow number; the last element is 0, for the flow number -1 of padding."""
     try:
         shares = max_min_shares(scenario, 0.0, duration_s)
     except ArithmeticError as error:
@@ -430,5 +430,5 @@ def _shares_bps(scenario: Scenario, duration_s: float) -> NDArray[np.float64]:
 
 
 def episode_seed(seed: int, env: int, episode: int) -> int:
-    """The seed of an episode, of 62 bits: equal for the same three numbers on every machine."""
+    """The 62-bit seed of an episode; the same three numbers give the same seed on every machine."""
     return int(np.random.SeedSequence((seed, env, episode)).generate_state(1, np.uint64)[0] >> np.uint64(2))

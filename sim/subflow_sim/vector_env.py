@@ -27,7 +27,7 @@ from subflow_sim.vec_env import AgentSpec
 
 
 class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
-    """N environments; number n gives the same steps as the environment for one learner with `number=n` and its seed.
+    """N environments; number n makes the same steps as a single environment with `number=n` and the same seed.
 
     Autoreset mode is Gymnasium's NEXT_STEP: the step after the end of an episode ignores that environment's action and
     begins the next episode, with reward 0.
@@ -85,7 +85,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begins an episode in all environments.
 
-        Its number is `options["episode"]` if given, 0 with a seed or in the first call, otherwise one more than before.
+        The episode is number `options["episode"]` if given, 0 with a seed or in the first call, otherwise the next.
         """
         super().reset(seed=seed)
         self._batch.reset(seed, (options or {}).get("episode"))
@@ -97,7 +97,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """Applies an action of each learner and simulates until its next decision or the end of the episode.
 
         Raises:
-            SimulationError: if actions have another shape or are not finite, or `reset` was never called.
+            SimulationError: if actions have the wrong shape or are not finite, or `reset` was never called.
         """
         batch = self._batch
         if not batch.is_begun:
@@ -134,24 +134,24 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 class HostVectorEnv(_LearnerVectorEnv):
-    """N environments `HostEnv`, which describes spaces, rewards and parameters."""
+    """N environments of the class `HostEnv`, which describes spaces, rewards and parameters."""
 
     single = HostEnv
 
 
 class ConnectionVectorEnv(_LearnerVectorEnv):
-    """N environments `ConnectionEnv`."""
+    """N environments of the class `ConnectionEnv`."""
 
     single = ConnectionEnv
 
 
 class SubflowVectorEnv(_LearnerVectorEnv):
-    """N environments `SubflowEnv`."""
+    """N environments of the class `SubflowEnv`."""
 
     single = SubflowEnv
 
 
 class PathVectorEnv(_LearnerVectorEnv):
-    """N environments `PathEnv`."""
+    """N environments of the class `PathEnv`."""
 
     single = PathEnv

@@ -15,7 +15,7 @@ def write_whole(path: Path, content: bytes) -> None:
     The permissions of an existing file are kept.
 
     Raises:
-        OSError: if the file cannot be written; the existing file stays, and the temporary file is removed.
+        OSError: if the file cannot be written; the existing file remains, and the temporary file is removed.
     """
     # Opened by name instead of mkstemp, so that a new file gets default permissions.
     part = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}.part")

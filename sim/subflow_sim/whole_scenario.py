@@ -28,9 +28,8 @@ class Scenario:
         events: events sorted by time; events in the same nanosecond keep the order of the file.
         format: version of the file format.
         scripts: controllers and schedulers of the scenario, including unused ones.
-        notes: notes on the drawing; without effect on a run.
-        training: differences of training episodes from the scenario; None: only their seeds differ. Without effect on a
-            run.
+        notes: notes on the drawing; they do not affect a run.
+        training: how training episodes differ from the scenario; None: only in their seeds. No effect on a run.
     """
 
     name: str

@@ -1,1 +1,1 @@
-"""Fair splits of the network of a scenario among the connections that cross its links."""
+"""Fair splits of a scenario's network among its connections."""

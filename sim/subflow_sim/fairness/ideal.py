@@ -1,4 +1,4 @@
-"""The ideal splits of a scenario over a time window in which the network may change."""
+"""Fair splits of a scenario's network over a time window, during which the network may change."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from subflow_sim.scenario import Scenario
 
 @dataclass(frozen=True, slots=True)
 class IdealShares:
-    """Fair splits over a window: for each connection the mean over its active time in the window.
+    """Fair shares of the connections, each averaged over the connection's active time in a window.
 
     Attributes:
         from_s: start of the window, s.
@@ -25,7 +25,7 @@ class IdealShares:
         single_path_bps: by connection, its share if every connection used one path only; see `single_path_totals`.
         limiting: by link direction, the fraction of the time (0 to 1) during which it limits a connection in the
             max-min fair split; in descending order.
-        stretches: number of different networks in the window.
+        stretches: number of parts of the window in each of which the network does not change.
     """
 
     from_s: float
@@ -49,7 +49,7 @@ def ideal_shares(
     Args:
         scenario: the scenario with all events.
         from_s: start of the window, s.
-        to_s: end of the window, s; equal to the start: the split at that time.
+        to_s: end of the window, s; if equal to the start, the result describes that time.
         alive: active times of the connections; None: the times of the scenario.
         is_cancelled: function that returns True to stop the computation; called before each stretch of the window.
 
@@ -85,12 +85,12 @@ def ideal_shares(
 def max_min_shares(
     scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
 ) -> dict[str, float]:
-    """The max-min fair shares only: for each connection the mean over its active time in a window, bit/s of payload.
+    """Only the max-min fair shares, each averaged over the connection's active time in a window, bit/s of payload.
 
     Args:
         scenario: the scenario with all events.
         from_s: start of the window, s.
-        to_s: end of the window, s; equal to the start: the shares at that time.
+        to_s: end of the window, s; if equal to the start, the result describes that time.
         alive: active times of the connections; None: the times of the scenario.
 
     Raises:
@@ -131,7 +131,7 @@ def _solve(network: SharedNetwork) -> _Solved:
 
 @lru_cache(maxsize=256)
 def _solve_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> _Solved:
-    """The splits of a network, cached, because rates often return to earlier values and windows share most networks."""
+    """The splits of a network; cached, because rates often return to earlier values and windows share networks."""
     network = SharedNetwork(dict(capacities), connections)
     max_min = _max_min_once(capacities, connections)
     return _Solved(max_min, proportional_split(network), single_path_totals(network))
@@ -166,7 +166,7 @@ def _mean_split(parts: list[tuple[float, Split]]) -> Split:
 def _means(parts: list[tuple[float, Mapping[str, float]]], *, of_flow: bool = False) -> dict[str, float]:
     """Means over the time during which each name has a value.
 
-    With `of_flow` the names are subflows: a subflow without a value counts as 0 while its connection is active.
+    With `of_flow`, each name is that of a subflow, whose missing values count as 0 while its connection is active.
     """
     names = dict.fromkeys(name for _, values in parts for name in values)
     means = {}

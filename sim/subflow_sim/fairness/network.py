@@ -1,15 +1,15 @@
-"""The network that connections share at one time: the capacities of the crossed links, and the usable paths.
+"""The network that connections share at a given time: the usable paths, and the capacities of their links.
 
 All rates are payload rates, like the goodput of connections: a link of 8 Mbit/s carries 1448 bytes of payload in each
-1500 bytes, which is 7.72 Mbit/s. The model omits ACKs in the direction of the data (52 bytes per one or two packets);
-MPTCP's DSS option, which takes 24 bytes of the payload in profile linux and leaves 7.59 Mbit/s; receive buffers; and
-slow start. Each omission raises the ideal a few percent above the achievable rate.
+1500 bytes, which is 7.72 Mbit/s. The model omits receive buffers, slow start, ACKs that travel in the direction of the
+data (52 bytes per one or two packets) and MPTCP's DSS option (24 bytes of each payload in the profile linux, which
+leaves 7.59 Mbit/s). Each omission raises the ideal a few percent above the achievable rate.
 
 Loss: a link drops a packet at random before its queue, so a lossy link can still be saturated by the surviving packets.
 Loss consumes the capacity of the upstream links: they carry 1 / (1 - loss) bits for each bit that survives.
 
-Flows of datagrams (cbr, onoff) do not respond to congestion and are subtracted first: with their mean rate, reduced by
-loss, and at most the remaining capacity of a link. Connections share the rest.
+Datagram flows (cbr, onoff) do not respond to congestion. Their mean rates, reduced by loss, are therefore subtracted
+from the capacities of their links first. Connections share the rest.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Lifetime(NamedTuple):
 def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
     """Configured active times of the connections, by name.
 
-    Flows with arrivals are left out, and flows with a size may end earlier: only a run reveals these times.
+    Leaves out flows with arrivals, whose times only a run reveals. Flows with a size may end earlier.
     """
     return {
         name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
@@ -103,7 +103,7 @@ def lifetimes(scenario: Scenario) -> dict[str, Lifetime]:
 def stretches(
     scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
 ) -> list[Stretch]:
-    """The network over a window, divided where an event changes it or a flow starts or ends.
+    """The stretches of a window, which is divided where an event changes the network or a flow starts or ends.
 
     Args:
         scenario: the scenario with all events.
@@ -185,7 +185,7 @@ class _Walk:
 
 
 def _stretch(scenario: Scenario, alive: Mapping[str, Lifetime], pieces: Sequence[_Piece]) -> Stretch:
-    """Combines pieces into one stretch: mean capacities and losses, and the active flows of the middle piece."""
+    """Combines pieces into a stretch with their mean capacities and losses and the active flows of the middle piece."""
     from_s, to_s = pieces[0].from_s, pieces[-1].to_s
     if len(pieces) == 1:
         at_s, state = from_s, pieces[0].state
@@ -241,7 +241,7 @@ def directions(scenario: Scenario, source: str, path: Iterable[str]) -> tuple[st
 
 
 def _take_off(capacities: dict[str, float], survival: Mapping[str, float], flow: Flow, scenario: Scenario) -> None:
-    """Subtracts a flow of datagrams from the capacities of its path."""
+    """Subtracts the rate of a datagram flow from the capacities of the links on its path."""
     assert flow.rate_bps is not None
     rate_bps = flow.rate_bps * flow.count
     if flow.mean_on_s is not None and flow.mean_off_s is not None:

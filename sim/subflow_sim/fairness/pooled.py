@@ -1,9 +1,9 @@
-"""Reduced form of a network for the computation of splits: matrices of independent parts without irrelevant links.
+"""Reduces a network to independent parts without irrelevant links, as matrices for the computation of splits.
 
 Connections with the same choice of paths form one class: by symmetry a fair split gives them equal totals, so a hundred
 connections over two links have two unknowns. Links that cannot saturate are removed. Groups of connections that share
-no link, directly or through others, are computed separately, with rates in separate units. So a topology with gigabit
-access to links of a few Mbit/s loses no precision.
+no link, directly or through others, are computed separately, with rates in separate units. Gigabit access links in
+front of links of a few Mbit/s therefore cost no precision.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ def _that_may_be_full(network: SharedNetwork, connections: Iterable[Connection])
     """The links that may limit a connection: a superset of the actual bottlenecks."""
     narrow: set[str] = set()
     most: dict[str, float] = {}
-    # A path carries at most the rate of its narrowest link; a link that can carry all of these maxima at once never
-    # saturates.
+    # A path carries at most the rate of its narrowest link. A link never saturates if it can carry the maximum of every
+    # path over it.
     for path in {path_choice(path, network.capacities_bps) for each in connections for path in each.paths}:
         bounds = [network.capacities_bps[key] / load for key, load in zip(path.links, path.loads, strict=True)]
         narrow.add(path.links[bounds.index(min(bounds))])

@@ -1,4 +1,4 @@
-"""Proportional fairness by an interior-point method, implemented here because its duality gap proves the answer.
+"""Proportional fairness by an interior-point method, implemented here because its duality gap bounds the error.
 
 Maximises sum_c n_c log(y_c), where y_c is the mean of the n_c connections of a class, over path rates x >= 0 within the
 capacities. The objective is concave, but not strictly in x: several path rates may give the same totals. Solvers of the
@@ -33,7 +33,7 @@ class Proportional(NamedTuple):
     Attributes:
         rates: float64 [n_paths], sums over the connections of a class.
         prices: float64 [n_links], derivative of the sum of logarithms with respect to capacity.
-        gap: upper bound of the distance of the sum of logarithms from its optimum.
+        gap: upper bound on how far the sum of logarithms is below its optimum.
     """
 
     rates: Floats
@@ -47,8 +47,8 @@ def proportional_rates(part: Part) -> Proportional:
     Raises:
         ArithmeticError: if no answer within 1e-6 of the optimum is found.
     """
-    # Path rates are scaled by the path's largest rate without other traffic, links by their capacity, so that a link a
-    # thousand times slower than the others loses no precision.
+    # Scales each path rate by the path's largest rate without other traffic, and each link by its capacity. Links a
+    # thousand times slower than the others then lose no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     scaled = replace(
         part,
@@ -85,7 +85,7 @@ def _solved(part: Part) -> tuple[Floats, Floats]:
         dual_step = duals / slack * (constraints @ step) - duals + 1.0 / (target * slack)
         length = _length(part, (rates, duals), (step, dual_step), (constraints, bounds), target)
         if length == 0.0:
-            break  # no further progress in double precision; the duality gap decides if the answer suffices
+            break  # no further progress in double precision; the duality gap shows if the answer suffices
         rates, duals = rates + length * step, duals + length * dual_step
         slack = bounds - constraints @ rates
     return rates, duals[: len(part.capacities)]
@@ -100,7 +100,7 @@ def _solve(matrix: Floats, right: Floats) -> Floats:
 
 
 def duality_gap(part: Part, rates: Floats, prices: Floats) -> float:
-    """Upper bound of the distance of these feasible rates from the optimal sum of logarithms, for any feasible prices.
+    """Upper bound on how far the sum of logarithms of feasible rates is below its optimum, for any feasible prices.
 
     The dual function for prices p >= 0 is p . C - sum_c n_c (1 + log q_c), where q_c is the price of the cheapest path
     of class c (Kelly 1998, section 2: a connection that pays q per bit buys 1/q). It bounds every sum of logarithms

@@ -10,8 +10,8 @@ from subflow_sim.fairness.network import SharedNetwork
 from subflow_sim.fairness.pooled import Floats, Part, decompose
 
 _BETTER = 1e-9
-_MOST_SHARES = 3000  # limit of water fillings in the search for an equilibrium
-_MOST_PLACED = 50  # limit of steps in which the connections of a class are placed
+_MOST_SHARES = 3000  # maximum number of water fillings in the search for an equilibrium
+_MOST_PLACED = 50  # maximum number of steps in which the connections of a class are placed
 
 
 def single_path_totals(network: SharedNetwork) -> dict[str, float]:
@@ -22,8 +22,8 @@ def single_path_totals(network: SharedNetwork) -> dict[str, float]:
     of the moved connection. Several equilibria may exist; this is one of them. Connections with the same paths receive
     their mean, because their assignment to paths is arbitrary.
 
-    The share of a connection is thereby the largest of its shares over its paths, with all others fixed: "the best of
-    the paths available to it" of RFC 6356, section 2.1, goal 1.
+    Each connection's share is therefore the largest among its paths while the other connections keep their paths: "the
+    best of the paths available to it" in RFC 6356, section 2.1, goal 1.
 
     Returns:
         Payload rate by connection, bit/s; infinite if unlimited, 0 if the destination is unreachable.
@@ -77,7 +77,7 @@ def _placed(part: Part) -> Floats:
     def gain(columns: Floats, column: int, count: float) -> float:
         return float(path_shares(part, np.where(np.arange(len(columns)) == column, columns + count, columns))[column])
 
-    # Connections without a choice first, so that the others take them into account.
+    # Places connections without a choice first, so that the others take them into account.
     for index in sorted(range(len(choices)), key=lambda index: len(choices[index]) > 1):
         own = choices[index]
         step = math.ceil(part.counts[index] / _MOST_PLACED)

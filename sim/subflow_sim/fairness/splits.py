@@ -55,7 +55,7 @@ class _Solved(NamedTuple):
 
 
 def max_min_split(network: SharedNetwork) -> Split:
-    """The split in which no total can be raised without lowering one that is not larger.
+    """The split in which raising any total would lower another total that is equal or smaller.
 
     Progressive filling by linear programs: each round raises the totals of all open connections together until some
     cannot rise, fixes these totals and continues with the rest. The dual prices identify the fixed connections: a
@@ -103,7 +103,7 @@ def _split(network: SharedNetwork, solve: Callable[[Part], _Solved]) -> Split:
                 bottlenecks[connection.name] = tuple(part.links[row] for row in solved.limits[index])
                 for column in own:
                     choice = part.paths[column]
-                    # A flow may list the same path twice: its subflows share the rate of the path.
+                    # If a flow lists the same path twice, the two subflows share the rate of the path.
                     same = [path.owner for path in connection.paths if path_choice(path, part.links) == choice]
                     subflows |= dict.fromkeys(same, float(rates_bps[column]) / len(connections) / len(same))
     return Split(totals, subflows, prices, bottlenecks, gap)
@@ -130,8 +130,8 @@ def _limits(part: Part, prices: Floats) -> list[list[int]]:
 def _max_min(part: Part) -> _Solved:
     classes, paths = part.members.shape
     links = len(part.capacities)
-    # Path rates are scaled by the path's largest rate without other traffic, links by their capacity, classes by the
-    # sum over their paths, so that a link a thousand times slower than the others loses no precision.
+    # Scales each path rate by the path's largest rate without other traffic, each link by its capacity, and each class
+    # by the sum over its paths. Links a thousand times slower than the others then lose no precision.
     units = 1.0 / (part.loads / part.capacities[:, np.newaxis]).max(axis=0)
     loads = part.loads * units / part.capacities[:, np.newaxis]
     class_units = part.members @ units

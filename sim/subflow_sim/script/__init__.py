@@ -1,6 +1,6 @@
-"""Controllers and schedulers written as text: Python's syntax, a small vocabulary, and a virtual machine in the core.
+"""Controllers and schedulers written as text in Python's syntax, for a virtual machine in the core.
 
-A script is data. It is parsed, checked against the vocabulary and compiled; Python never executes any part of it.
+A script is data. It is parsed, checked against a small vocabulary and compiled; Python never executes any of it.
 """
 
 from subflow_sim.script.compiler import MAX_SCRIPT_BYTES, Script, ScriptKind, check_script, compile_script, kind_of

@@ -1,7 +1,7 @@
-"""Compiler from the text of a script to the program for the core's virtual machine.
+"""Compiles the text of a script to a program for the core's virtual machine.
 
-The compiler reads a script repeatedly, at most four times, until the units of its state are known: the unit of
-`my.base` follows from its assignments, which may appear further down.
+The compiler reads a script up to four times, until the units of its state are known, because the unit of `my.base`
+follows from assignments that may appear further down.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
         kind: "controller" or "scheduler".
 
     Raises:
-        ScriptError: if the script has problems; contains all of them.
+        ScriptError: if the script has problems; the error contains all of them.
     """
     return _script(text, name, kind, read_script(text, kind))
 
@@ -74,7 +74,7 @@ def read_script(text: str, kind: ScriptKind) -> Reading:
     """Parses and analyses a script.
 
     Raises:
-        ScriptError: if the script has problems; contains all of them.
+        ScriptError: if the script has problems; the error contains all of them.
     """
     problems = Problems(text)
     tree = _parsed(text, problems)
@@ -96,7 +96,7 @@ def read_script(text: str, kind: ScriptKind) -> Reading:
 
 
 def check_script(text: str, kind: ScriptKind | None = None) -> tuple[ScriptProblem, ...]:
-    """The problems of a script, in the order of the text; `kind` None: inferred by `kind_of`."""
+    """The problems of a script, in the order of the text; if `kind` is None, `kind_of` infers it."""
     try:
         compile_script(text, "script", kind or kind_of(text))
     except ScriptError as error:
@@ -256,7 +256,7 @@ def _script(text: str, name: str, kind: ScriptKind, reading: Reading) -> Script:
 
 
 def _begin_filter(frame: list[float], cell: Cell, kind: str) -> None:
-    """Makes a filter empty: sets the times of a maximum or minimum, or the mean and the flag of an average, to 0."""
+    """Empties a filter: sets to 0 the times of a maximum or minimum, or the mean and the flag of an average."""
     if kind in ("maximum", "minimum"):
         for place in range(cell.slot + 1, cell.slot + cell.size, 2):
             frame[place] = 0.0

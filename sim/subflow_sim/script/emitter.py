@@ -23,7 +23,7 @@ class Note:
         kind: "begin" (an initial value of the function), "read", "set", "if" (condition, 1: true), "call" or "return".
         line: line of the script, from 1.
         text: expression in the script: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
-        source: for "set" the whole statement; otherwise the text again.
+        source: for "set" the whole statement; otherwise the same as `text`.
     """
 
     kind: str

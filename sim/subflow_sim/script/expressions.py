@@ -153,7 +153,7 @@ class Expressions(Names):
         return (a + b if op == "Multiply" else a - b), False
 
     def same_unit(self, node: ast.AST, left: Number, right: Number) -> Unit:
-        """The common unit of two operands; different units are reported."""
+        """The common unit of two operands; reports a problem if their units differ."""
         if left.unit is None or right.unit is None or left.unit == right.unit:
             return right.unit if left.unit is None else left.unit
         message = f"{unit_name(left.unit)} and {unit_name(right.unit)} do not go together"
@@ -252,7 +252,7 @@ class Expressions(Names):
         return left, op, right
 
     def jump_unless(self, node: ast.expr, otherwise: Label) -> None:
-        """Emits jumps to the label unless the condition holds."""
+        """Emits code that jumps to the label unless the condition holds."""
         match node:
             case ast.BoolOp(op=ast.And(), values=values):
                 self.jump_unless(values[0], otherwise)
@@ -278,7 +278,7 @@ class Expressions(Names):
                     self.emitter.emit("JumpUnless", 0, found.cell, value=otherwise, note=self._condition_note(node))
 
     def jump_if(self, node: ast.expr, there: Label) -> None:
-        """Emits jumps to the label if the condition holds."""
+        """Emits code that jumps to the label if the condition holds."""
         match node:
             case ast.BoolOp(op=ast.Or(), values=values):
                 self.jump_if(values[0], there)
@@ -317,7 +317,7 @@ class Expressions(Names):
             self.emitter.emit(jump, 0, first.cell, second.cell, otherwise, self._condition_note(node))
 
     def _number_of_item(self, node: ast.Compare) -> Cell | None:
-        """The cell with the number of the subflow compared by `s is None`; the number is -1 for no subflow.
+        """The cell with the number of the subflow that `s is None` tests; -1 means no subflow.
 
         None after reporting a problem.
         """
@@ -342,7 +342,7 @@ def _asks_for_none(node: ast.Compare) -> bool:
 
 
 def _folded(op: str, left: float, right: float) -> float | None:
-    """The result of an operation on constants; None: the virtual machine computes it."""
+    """The result of an operation on constants; None if the virtual machine must compute it."""
     match op:
         case "Add":
             found = left + right

@@ -174,7 +174,7 @@ class Functions(Calls):
         return not any(name in each for each in taken) and name not in ("wait", "now", "inf")
 
     def _kept_item(self, item: Item) -> Item:
-        """A copy of a subflow's number that stays valid when its loop advances."""
+        """A copy of a subflow's number that remains valid when the loop advances."""
         if isinstance(item.place, Cell) or item.place == 2:
             return item
         cell = self.emitter.local()
@@ -299,7 +299,7 @@ class Functions(Calls):
         self.problems.add(node, "this line changes nothing", _STATEMENTS)
 
     def _slow_start(self, node: ast.Call, cell: Cell, name: str = "") -> Number | None:
-        """Compiles slow start, which stores the packets of the ACK that it did not use in `cell`.
+        """Compiles slow start, which stores in `cell` how many packets of the ACK it did not use.
 
         `name` is the script's name for the cell, or empty. Returns None after reporting a problem.
         """

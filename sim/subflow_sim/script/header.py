@@ -48,7 +48,7 @@ class Header:
         options: options by name.
         groups: kind of each group of values, "state" or "per_subflow", by name.
         states: states by group and name.
-        kept: a scheduler's values per subflow: position and initial value by group and name.
+        kept: position and initial value of a scheduler's values per subflow, by group and name.
         helpers: functions that consist of one return statement.
         hooks: functions called by the simulator.
     """

@@ -156,7 +156,7 @@ class Names:
             return WRONG
         if isinstance(owner, Thing):
             return self._thing_field(node, owner, found)
-        # A loop variable refers to another subflow in each pass, so only reads of a fixed subflow are recorded.
+        # A loop variable refers to a different subflow in each pass, so only reads of a fixed subflow are recorded.
         is_one = isinstance(owner.place, Cell) or owner.place == 2
         note = self.emitter.note("read", self.segment(node), node.lineno) if is_one else 0
         return self._item_field(owner, found, note)

@@ -53,7 +53,7 @@ class Problems:
         self.found: list[ScriptProblem] = []
 
     def add(self, node: ast.AST, message: str, allowed: str = "") -> None:
-        """Reports a problem at a node of the syntax tree; of a longer node, only the first line is marked."""
+        """Reports a problem at a node of the syntax tree; marks only the first line of a longer node."""
         line = getattr(node, "lineno", 1)
         start = self._column(line, getattr(node, "col_offset", 0))
         is_on_one_line = getattr(node, "end_lineno", line) == line
@@ -70,7 +70,7 @@ class Problems:
         """Ends the compilation if any problem was reported.
 
         Raises:
-            ScriptError: if any problem was reported; contains all of them in the order of the text.
+            ScriptError: if any problem was reported; the error contains all of them in the order of the text.
         """
         if self.found:
             raise ScriptError(sorted(self.found, key=lambda each: (each.line, each.column)))

@@ -16,7 +16,7 @@ _HOW = "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)"
 def best(of: Calls, node: ast.Call) -> Value:
     """Compiles a call of `best`; its value is a subflow, or no subflow, which a script can return like `wait`.
 
-    Keys are compared lexicographically, the smallest wins; equal subflows keep the order of the list.
+    Keys are compared lexicographically, and the smallest wins; of equal subflows, the first in the list wins.
     """
     problems, emitter = of.problems, of.emitter
     given = {each.arg: each.value for each in node.keywords}

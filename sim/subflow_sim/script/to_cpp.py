@@ -80,7 +80,7 @@ _CPP_WORD = re.compile(
 
 
 def to_cpp(script: Script) -> str:
-    """The header of a controller whose windows equal those of the script.
+    """The header of a controller that computes the same windows as the script.
 
     The explanations of its decisions use one generic rule per function; improve the names of the rules by hand.
 
@@ -215,7 +215,7 @@ class _Writer:
             signature = signature.replace("Siblings& siblings", "Siblings&")
         body = [*self._beginning(hook, called), *self._declarations(), *self._block(node.body)]
         if hook.returns == "nothing":
-            # The body becomes a lambda: it may return early, and the window is bounded afterwards.
+            # The body becomes a lambda, because it may return early and the window must be bounded afterwards.
             text = indent("\n".join(body), "        ")
             end = f"    }}();\n    bound({called[0]});\n"
             return f"{signature} {{\n    [&] {{\n{text}\n{end}}}\n"

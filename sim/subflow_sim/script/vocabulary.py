@@ -265,7 +265,7 @@ HOOKS: tuple[Hook, ...] = (
 """All hooks, in the order of the core."""
 
 COLLECTIONS: Mapping[str, str] = {"siblings": "sibling", "subflows": "subflow"}
-"""Kind of the elements by kind of collection."""
+"""Kind of a collection's elements, by kind of collection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,4 +338,4 @@ SETTINGS: Mapping[str, tuple[type, ScriptKind | None, str]] = {
     ),
     "penalisation": (bool, "scheduler", "Halve the cwnd of the slower subflow that blocks a full receive window."),
 }
-"""Names of the module level with a predefined meaning: type, kind of script (None: both kinds), and help."""
+"""Module-level names with a predefined meaning: type, kind of script (None: both kinds), and help."""
