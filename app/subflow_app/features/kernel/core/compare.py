@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,8 +18,56 @@ from subflow_sim.errors import SimError
 from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
-TARGET = 0.10
-"""Largest acceptable relative difference from the kernel, in goodput or, for transfers, in completion time."""
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Agreement with the kernel that the simulator aims at, for one measure of flows.
+
+    Attributes:
+        key: the measure.
+        text: the measure in sentences and in the flags of the grid.
+        most: largest deviation, see `deviation`.
+        is_factor: compares by the ratio of the larger value to the smaller one, not by the relative difference.
+        least: if both values are smaller, chance prevails, and they count as equal.
+    """
+
+    key: str
+    text: str
+    most: float
+    is_factor: bool = False
+    least: float = 0.0
+
+    def deviation(self, flow: Mapping[str, Any]) -> float | None:
+        """Deviation of the simulated mean from the kernel's: 0.1 for 10 % or for a factor of 1.1; None if undefined."""
+        simulated, kernel = flow[self.key]["simulated"]["mean"], flow[self.key]["kernel"]["mean"]
+        if simulated is None or kernel is None:
+            return None
+        if max(simulated, kernel) < self.least:
+            return 0.0
+        if self.is_factor:
+            smaller = min(simulated, kernel)
+            return max(simulated, kernel) / smaller - 1 if smaller > 0 else math.inf
+        return None if kernel == 0 else abs(simulated / kernel - 1)
+
+
+_GOODPUT = Target("goodput_bps", "goodput", 0.1)
+_COMPLETION = Target("completion_s", "completion time", 0.1)
+TARGETS = (
+    _GOODPUT,
+    _COMPLETION,
+    Target("mean_rtt_s", "RTT", 0.1),
+    Target("retransmits", "retransmissions", 0.3, is_factor=True, least=10),
+)
+"""Targets of the simulator. Transfers are compared by their completion time and not by their goodput, which is the size
+divided by the duration of the run."""
+
+
+def deviations(flow: Mapping[str, Any]) -> dict[Target, float]:
+    """Deviation of a flow of a comparison's document by target, without undefined ones."""
+    left_out = _COMPLETION if _COMPLETION.deviation(flow) is None else _GOODPUT
+    found = {target: target.deviation(flow) for target in TARGETS if target is not left_out}
+    return {target: size for target, size in found.items() if size is not None}
+
 
 _MOST_TRIES = 3
 _OVERHEAD_S = 30.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from subflow_app.features.kernel.core.compare import TARGET
+from subflow_app.features.kernel.core.compare import TARGETS, Target, deviations
 from subflow_app.features.traces.core.traces import path_label
 from subflow_app.vocabulary.measures import MEASURES, rate_measure
 from subflow_app.vocabulary.number_text import duration_text, fixed_text, signed_percent_text
@@ -48,45 +49,51 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
 
 
 def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
-    """Table with one row per case: the values of its only flow, and the drops on all its links."""
+    """One row per case, with its first flow (cases of the grid have one flow), all its drops and its missed targets."""
     rows = []
     for document in documents:
         flow = document["flows"][0]
-        late = "late" if document["is_late"] else ""
+        missed = [target.text for target, size in deviations(flow).items() if size > target.most]
+        flags = ", ".join([*(["late"] if document["is_late"] else []), *missed])
         drops = (_whole_text(document["drops"], side) for side in ("simulated", "kernel"))
-        rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), *drops, late))
+        rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), *drops, flags))
     return TextTable(
         "",
         (
             *text_columns("Case"),
             *_columns(document["flows"][0] for document in documents),
             *_DROP_COLUMNS,
-            TextColumn("Flag"),
+            TextColumn("Flags"),
         ),
         tuple(rows),
     )
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
-    """Number of flows within the target, and the worst case. Transfers count by completion time, others by goodput."""
-    found = [(flow, str(document["scenario"])) for document in documents for flow in document["flows"]]
-    transfers = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is not None]
-    others = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is None]
-    sentences = [*_verdict(others, "goodput_bps", "goodput"), *_verdict(transfers, "completion_s", "completion time")]
-    return "\n".join(sentences) or "no case has a goodput to compare"
+    """A line per target: number of cases that meet it, and the worst case."""
+    found: dict[Target, list[tuple[float, str]]] = {target: [] for target in TARGETS}
+    for document in documents:
+        for flow in document["flows"]:
+            for target, size in deviations(flow).items():
+                found[target].append((size, str(document["scenario"])))
+    lines = [_verdict(target, sizes) for target, sizes in found.items() if sizes]
+    return "\n".join(lines) or "no case has a goodput to compare"
 
 
-def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
-    """Yield a sentence about one measure of these pairs (flow, case), unless the measure is unknown for all flows."""
-    sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
-    if not sizes:
-        return
+def _verdict(target: Target, sizes: Sequence[tuple[float, str]]) -> str:
+    """A sentence about one target, from pairs (deviation, case)."""
     size, name = max(sizes)
-    within = sum(size <= TARGET for size, _ in sizes)
-    yield (
-        f"{within} of {len(sizes)} within {TARGET * 100:.0f} % of the kernel's {what};"
-        f" furthest off by {size * 100:.1f} %: {name}"
+    within = sum(size <= target.most for size, _ in sizes)
+    return (
+        f"{within} of {len(sizes)} within {_deviation_text(target, target.most)} of the kernel's {target.text};"
+        f" furthest off by {_deviation_text(target, size)}: {name}"
     )
+
+
+def _deviation_text(target: Target, size: float) -> str:
+    if target.is_factor:
+        return f"a factor of {1 + size:.1f}" if size < math.inf else "an infinite factor (one side has none)"
+    return f"{size * 100:.0f} %" if size == target.most else f"{size * 100:.1f} %"
 
 
 def comparison_line(document: Mapping[str, Any], release: str) -> str:
