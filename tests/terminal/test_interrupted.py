@@ -112,7 +112,7 @@ def call(*words, **named):
 enum.EnumType.__call__ = call
 try:
     import subflow_sim._core
-    time.sleep(30)
+    time.sleep(600)  # the interrupt ends the call
 except KeyboardInterrupt:
     print(len(calls) > 3)
 """

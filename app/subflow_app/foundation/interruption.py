@@ -70,9 +70,19 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
 
 
 def _ask_again() -> None:
-    again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
+    again = threading.Timer(_AGAIN_S, _interrupt_main)
     again.daemon = True
     again.start()
+
+
+def _interrupt_main() -> None:
+    main = threading.main_thread().ident
+    if main is not None and hasattr(signal, "pthread_kill"):
+        # `interrupt_main` sets a flag, which a call that blocks does not see; a signal ends the call.
+        signal.pthread_kill(main, signal.SIGINT)
+    else:
+        # Windows has no signals between threads: a call that blocks ends first.
+        _thread.interrupt_main()
 
 
 def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
