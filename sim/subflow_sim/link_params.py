@@ -382,8 +382,8 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "aggregation",
         Dimension.COUNT,
-        "Maximum number of packets sent together in one access (A-MPDU).",
-        default=1,
+        "Maximum number of packets sent together in one access (A-MPDU). Default: 1 with wifi, as many as begin within "
+        "the airtime with cell.",
         minimum=1,
         maximum=1024,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,12 +27,22 @@ def summary(*overrides: str, text: str = LINK) -> dict[str, Any]:
     return run(parse_scenario(text, overrides=overrides)).summary()
 
 
-def two_links(rate: str, *tables: str) -> dict[str, Any]:
-    """A summary of two links with a flow each; these tables configure their stations."""
+def two_links(rate: str, *tables: str, more: Sequence[str] = ()) -> dict[str, Any]:
+    """A summary of two links with a flow each; these tables configure their stations, and `more` overrides the rest."""
     text = LINK.replace('rate = "8Mbit/s"', f'rate = "{rate}", paths = [["l"]]')
-    more = [line.replace("s.l", "s.m").replace("s.f", "s.g").replace('"l"', '"m"') for line in text.splitlines()[-2:]]
+    copies = [line.replace("s.l", "s.m").replace("s.f", "s.g").replace('"l"', '"m"') for line in text.splitlines()[-2:]]
     overrides = [f"links.{name}.access={{ {table} }}" for name, table in zip("lm", tables, strict=True)]
-    return summary(*overrides, text="\n".join((text, *more)))
+    return summary(*overrides, *more, text="\n".join((text, *copies)))
+
+
+@for_each(("airtime", "overhead"), [("1ms", "0s"), ("5ms", "0s"), ("5ms", "100us")])
+def test_terminals_of_a_cell_share_its_time_by_default(airtime: str, overhead: str) -> None:
+    table = f"medium = 'm', kind = 'cell', airtime = '{airtime}', overhead = '{overhead}'"
+    rates = ("links.l.rate=40Mbit/s", "links.m.rate=10Mbit/s", "links.l.queue=400pkt", "links.m.queue=400pkt")
+    fast, slow = (flow["goodput_bps"] for flow in two_links("45Mbit/s", table, table, more=rates)["flows"])
+    # Half of 40 and 10 Mbit/s without the headers; the last packet of an access may exceed the airtime.
+    assert fast / slow == pytest.approx(4, rel=0.12)
+    assert fast / 40e6 + slow / 10e6 == pytest.approx(1472 / 1500, rel=0.03)
 
 
 def test_a_direction_has_what_its_tables_say():
@@ -46,7 +57,7 @@ def test_a_direction_has_what_its_tables_say():
     assert side.handover == Handover(15.0, 12.0, 0.08, 0.01, 0.5)
     assert side.grants == Grants(0.01, 0.0)
     access = parse_scenario(LINK, overrides=["links.l.access.medium=air"]).links["l"].reverse.access
-    assert access == Access("air", "wifi", 1, 0.005, 1e-4, 15, 1023)
+    assert access == Access("air", "wifi", None, 0.005, 1e-4, 15, 1023)
 
 
 def test_an_outage_loses_or_keeps_what_waits_as_it_says():

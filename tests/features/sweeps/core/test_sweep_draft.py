@@ -85,7 +85,7 @@ def test_what_a_link_could_have_can_vary_where_one_key_says_it():
     text = TWO_PATHS.replace('loss = "1%"', 'loss = "1%"\naccess = { medium = "hall" }')
     found = {p.key: p.present for p in sweep_parameters(ScenarioDoc(text, algorithms=app_catalog()))}
     assert found["links.lte.jitter.spread"] == found["links.lte.grants.period"] == "–"
-    assert found["links.wifi.access.aggregation"] == "1 (default)"
+    assert found["links.wifi.access.window_min"] == "15 (default)"
     # A medium is not a value to vary, and an outage has two keys.
     assert {"links.lte.access.aggregation", "links.wifi.access.medium", "links.lte.outages.up"}.isdisjoint(found)
 
