@@ -1,7 +1,9 @@
 // The pending events, ordered by (time, source).
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -17,12 +19,17 @@ namespace subflow {
 // decides ties in time, so that the order is total and depends only on the scenario; with a global sequence counter, it
 // would also depend on the history of insertions.
 //
-// A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: postponing one costs nothing,
-// because it wakes early and is rescheduled. To fire a timer earlier, push() finds and moves its entry if the heap
-// is small. In a large heap, it adds an entry, and the superseded one is skipped when it reaches the front.
+// A 4-ary heap of keys of 8 bytes, with the time above the source; two sets of four children share a cache line. Times
+// are relative to `base_`, because a key has fewer bits for them than Nanos: 52 days with 4 000 sources, 3 days with
+// 60 000. Later events share the last time of the range, and once they reach the front, rebase() moves the range.
+//
+// Timers are lazy: postponing one costs nothing, because it wakes early and is rescheduled. To fire a timer earlier,
+// push() finds and moves its entry if the heap is small. In a large heap, it adds an entry, and the superseded one is
+// skipped when it reaches the front.
 class EventQueue {
 public:
-    explicit EventQueue(std::size_t source_count = 0) : pending_(source_count, kNever) {
+    explicit EventQueue(std::size_t source_count = 0)
+        : source_bits_(std::bit_width(source_count)), pending_(source_count, kNever) {
         heap_.reserve(2 * source_count + 8);
     }
 
@@ -33,7 +40,8 @@ public:
     }
 
     bool empty() const { return heap_.empty(); }
-    Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+    // Time of the first event, or an earlier time if the event lies beyond the range of the keys.
+    Nanos next_time() const { return heap_.empty() ? kNever : time_of(heap_.front()); }
 
     // True if the queue has so many sources that data of the next source has probably left the processor's caches, and
     // next_four() finds four entries.
@@ -42,30 +50,34 @@ public:
     // schedules an earlier one. Requires has_many().
     std::array<std::uint32_t, 4> next_four() const {
         std::array<std::uint32_t, 4> sources;
-        for (std::size_t i = 0; i < 4; ++i) sources[i] = static_cast<std::uint32_t>(heap_[1 + i].source);
+        for (std::size_t i = 0; i < 4; ++i) sources[i] = source_of(heap_[1 + i]);
         std::swap(sources[0], sources[least_of_four(&heap_[1])]);
         return sources;
     }
 
-    // Takes the next event and calls `handle(source, time)`; a superseded entry is only removed. The handler returns
-    // the time at which the source fires again (kNever: not until scheduled again). The entry is replaced in place,
-    // which saves a pop and a push per packet.
+    // Takes the next event and calls `handle(source, time)`; a superseded entry is only removed, and an event beyond
+    // the range of the keys only moves the range. The handler returns the time at which the source fires again (kNever:
+    // not until scheduled again). The entry is replaced in place, which saves a pop and a push per packet.
     template <class Handler>
     void dispatch(Handler&& handle) {
-        const auto source = static_cast<std::uint32_t>(heap_.front().source);
-        const Nanos time = heap_.front().time;
-        if (pending_[source] != time) {  // superseded by an earlier deadline that already fired
-            remove_front();
+        const Key first = heap_.front();
+        const std::uint32_t source = source_of(first);
+        const Nanos time = time_of(first);
+        if (pending_[source] != time) [[unlikely]] {
+            if (is_beyond_range(first))
+                rebase();
+            else
+                remove_front();  // superseded by an earlier deadline that already fired
             return;
         }
         // During the handler, the entry stays at the root under a key below all others.
-        heap_.front().time = Nanos(-1);
+        heap_.front() = 0;
         pending_[source] = Nanos(-1);  // the return value of the handler replaces its own schedule() calls
         const Nanos again = handle(source, time);
         pending_[source] = again;
         if (again < kNever) {
             SF_VALIDATE(again >= time);
-            sift_down(again, source);
+            sift_down(key(again, source));
         } else {
             remove_front();
         }
@@ -75,8 +87,9 @@ public:
     void check_invariants() const {
         std::vector<bool> is_found(pending_.size(), false);
         for (std::size_t i = 0; i < heap_.size(); ++i) {
-            SF_ASSERT(i == 0 || !before(heap_[i], heap_[(i - 1) / 4]));
-            if (pending_[heap_[i].source] == heap_[i].time) is_found[heap_[i].source] = true;
+            SF_ASSERT(i == 0 || heap_[i] >= heap_[(i - 1) / 4]);
+            const std::uint32_t source = source_of(heap_[i]);
+            if (pending_[source] < kNever && key(pending_[source], source) == heap_[i]) is_found[source] = true;
         }
         for (std::size_t source = 0; source < pending_.size(); ++source)
             SF_ASSERT(pending_[source] == kNever || is_found[source]);
@@ -94,58 +107,68 @@ private:
     // fire earlier, and without the search each superseded entry would stay for a retransmission timeout.
     static constexpr std::size_t kSearched = 512;
 
-    struct Entry {
-        Nanos time;
-        std::uint64_t source = 0;  // as wide as the time: copies read words exactly as they were written
-    };
+    using Key = std::uint64_t;
+
+    std::uint64_t range() const { return ~std::uint64_t{0} >> source_bits_; }
+    Key key(Nanos time, std::uint32_t source) const {
+        return std::min(static_cast<std::uint64_t>((time - base_).value), range()) << source_bits_ | source;
+    }
+    Nanos time_of(Key key) const { return base_ + Nanos(static_cast<std::int64_t>(key >> source_bits_)); }
+    std::uint32_t source_of(Key key) const {
+        return static_cast<std::uint32_t>(key & ((std::uint64_t{1} << source_bits_) - 1));
+    }
+    bool is_beyond_range(Key key) const { return key >> source_bits_ == range(); }
+
+    // Begins the next range of keys at the end of this one, because no event before it remains, and removes superseded
+    // entries.
+    [[gnu::cold, gnu::noinline]] void rebase() {
+        base_ = base_ + Nanos(static_cast<std::int64_t>(range()));
+        heap_.clear();
+        for (std::uint32_t source = 0; source < pending_.size(); ++source)
+            if (pending_[source] < kNever) heap_.push_back(key(pending_[source], source));
+        std::ranges::sort(heap_);
+    }
 
     void push(std::uint32_t source, Nanos time) {
-        const Entry live{pending_[source], source};
         std::size_t place = heap_.size();
-        if (live.time < kNever && place <= kSearched)
-            for (place = 0; key(heap_[place]) != key(live); ++place) {
+        if (pending_[source] < kNever && place <= kSearched) {
+            const Key live = key(pending_[source], source);
+            for (place = 0; heap_[place] != live; ++place) {
             }
+        }
         pending_[source] = time;
         if (place == heap_.size()) heap_.emplace_back();
-        heap_[place] = {time, source};
+        heap_[place] = key(time, source);
         sift_up(place);
     }
 
-    // Comparing both fields as one number of 128 bits takes two instructions.
-    static bool before(const Entry& a, const Entry& b) { return key(a) < key(b); }
-    static __int128 key(const Entry& e) { return static_cast<__int128>(e.time.value) << 64 | e.source; }
-
     // Index of the least of four adjacent children. Computed without branches: the result is nearly random, and the
     // processor would mispredict half of the branches.
-    static std::size_t least_of_four(const Entry* children) {
-        const auto first = static_cast<std::size_t>(before(children[1], children[0]));
-        const auto second = 2 + static_cast<std::size_t>(before(children[3], children[2]));
-        const auto chooses_second = static_cast<std::size_t>(before(children[second], children[first]));
+    static std::size_t least_of_four(const Key* children) {
+        const auto first = static_cast<std::size_t>(children[1] < children[0]);
+        const auto second = 2 + static_cast<std::size_t>(children[3] < children[2]);
+        const auto chooses_second = static_cast<std::size_t>(children[second] < children[first]);
         return first ^ ((first ^ second) & (0 - chooses_second));
     }
-    // Index of the lesser of two entries, by a branch: the processor can predict the order of the few sources of a
+    // Index of the lesser of two keys, by a branch: the processor can predict the order of the few sources of a
     // small network.
-    static std::size_t lesser(const Entry* entries, std::size_t a, std::size_t b) {
-        return before(entries[b], entries[a]) ? b : a;
-    }
+    static std::size_t lesser(const Key* keys, std::size_t a, std::size_t b) { return keys[b] < keys[a] ? b : a; }
 
     void sift_up(std::size_t i) {
-        const Entry moving = heap_[i];
+        const Key moving = heap_[i];
         while (i > 0) {
             const std::size_t parent = (i - 1) / 4;
-            if (!before(moving, heap_[parent])) break;
+            if (moving >= heap_[parent]) break;
             heap_[i] = heap_[parent];
             i = parent;
         }
         heap_[i] = moving;
     }
 
-    // Replaces the first entry. Its fields are passed and written one by one: copying an entry whose fields were just
-    // written would stall the processor until the writes reach the cache.
-    SF_INLINE void sift_down(Nanos time, std::uint64_t source) {
-        const Entry moving{time, source};
+    // Replaces the first entry.
+    SF_INLINE void sift_down(Key moving) {
         constexpr std::size_t kFew = 12;
-        Entry* const heap = heap_.data();
+        Key* const heap = heap_.data();
         const std::size_t n = heap_.size();
         std::size_t i = 0;
         for (;;) {
@@ -159,22 +182,22 @@ private:
             } else {
                 least = lesser(heap, lesser(heap, child, child + 1), lesser(heap, child + 2, child + 3));
             }
-            if (!before(heap[least], moving)) break;
-            heap[i].time = heap[least].time;
-            heap[i].source = heap[least].source;
+            if (heap[least] >= moving) break;
+            heap[i] = heap[least];
             i = least;
         }
-        heap[i].time = time;
-        heap[i].source = source;
+        heap[i] = moving;
     }
 
     void remove_front() {
-        const Entry last = heap_.back();
+        const Key last = heap_.back();
         heap_.pop_back();
-        if (!heap_.empty()) sift_down(last.time, last.source);
+        if (!heap_.empty()) sift_down(last);
     }
 
-    std::vector<Entry> heap_;
+    int source_bits_;
+    Nanos base_{};  // earliest time of a key
+    std::vector<Key> heap_;
     std::vector<Nanos> pending_;  // [source] time of its live entry; kNever: no live entry
 };
 

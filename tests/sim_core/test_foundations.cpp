@@ -160,16 +160,18 @@ TEST(EventQueue, EarlierDeadlinesTakeNoMemory) {
     EXPECT_NO_THROW(queue.check_invariants());
 }
 
-// Random schedules from within handlers, against a sorted list.
-class EventQueues : public ::testing::TestWithParam<std::uint32_t> {};
-INSTANTIATE_TEST_SUITE_P(FewAndMany, EventQueues, ::testing::Values(37, 700));
+// Random schedules from within handlers, against a sorted list. Parameters: number of sources, and unit of time in ns. In
+// units of 2^48 ns, the times exceed the range of the queue's keys several times.
+class EventQueues : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::int64_t>> {};
+INSTANTIATE_TEST_SUITE_P(FewAndMany, EventQueues,
+                         ::testing::Combine(::testing::Values(37, 700), ::testing::Values(1, std::int64_t{1} << 48)));
 
 TEST_P(EventQueues, AgreeWithASortedList) {
-    const std::uint32_t sources = GetParam();
+    const auto [sources, unit] = GetParam();
     EventQueue queue(sources);
     std::vector<std::int64_t> due(sources, -1);
     for (std::uint32_t s = 0; s < sources; ++s) {
-        due[s] = static_cast<std::int64_t>(mix64(s) % 100);
+        due[s] = unit * static_cast<std::int64_t>(mix64(s) % 100);
         queue.schedule(s, Nanos(due[s]));
     }
     std::uint64_t step = 0;
@@ -183,15 +185,15 @@ TEST_P(EventQueues, AgreeWithASortedList) {
             EXPECT_EQ((std::tuple{now.value, source}), expected);
             const std::uint64_t draw = mix64(++step);
             const auto other = static_cast<std::uint32_t>(draw % sources);
-            const std::int64_t at = now.value + static_cast<std::int64_t>((draw >> 8) % 50);
+            const std::int64_t at = now.value + unit * static_cast<std::int64_t>((draw >> 8) % 50);
             if (other != source && (due[other] < 0 || at < due[other])) {
                 due[other] = at;
                 queue.schedule(other, Nanos(at));
             }
-            due[source] = now.value + static_cast<std::int64_t>((draw >> 32) % 90);
+            due[source] = now.value + unit * static_cast<std::int64_t>((draw >> 32) % 90);
             return Nanos(due[source]);
         });
-        if (!handled) continue;  // a superseded entry was skipped
+        if (!handled) queue.check_invariants();  // a superseded entry was skipped, or the range of the keys moved
     }
 }
 
