@@ -107,6 +107,14 @@ public:
     // Calls take(i, arrival) for the arrivals before `end`, in order.
     template <class Take>
     SF_INLINE void settle_until(Nanos end, Take&& take) {
+        while (count_ == 2) {  // without a search
+            if (std::min(next_at_[0], next_at_[1]) >= end) return;
+            const bool is_second = next_at_[1] < next_at_[0] || (next_at_[1] == next_at_[0] && of_(1).precedes(of_(0)));
+            DataLane& lane = of_(is_second);
+            take(std::uint32_t{is_second}, lane.next());
+            lane.settle_next();
+            next_at_[is_second] = lane.next_at();
+        }
         for (;;) {
             std::uint32_t first = count_;
             Nanos earliest = end;
