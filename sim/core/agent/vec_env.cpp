@@ -120,7 +120,9 @@ std::vector<std::uint32_t> VecEnv::recv(std::uint32_t least) {
     if (workers_.empty()) {
         while (done_.size() < least) step_next(lock);
     } else {
+        needed_results_ = least;
         has_result_.wait(lock, [&] { return done_.size() >= least; });
+        needed_results_ = kNoneNeeded;
     }
     std::vector<std::uint32_t> done = std::exchange(done_, {});
     under_way_ -= static_cast<std::uint32_t>(done.size());
@@ -139,7 +141,7 @@ void VecEnv::work() {
         has_work_.wait(lock, [&] { return is_ending_ || !sent_.empty(); });
         if (is_ending_) return;
         step_next(lock);
-        has_result_.notify_one();
+        if (done_.size() >= needed_results_) has_result_.notify_one();
     }
 }
 

@@ -149,6 +149,9 @@ private:
     std::condition_variable has_result_;
     std::deque<std::uint32_t> sent_;
     std::vector<std::uint32_t> done_;
+    // Results for which recv() waits: the worker wakes it only once they are there.
+    std::size_t needed_results_ = kNoneNeeded;
+    static constexpr std::size_t kNoneNeeded = ~std::size_t{0};
     std::uint32_t under_way_ = 0;
     bool is_ending_ = false;
     std::vector<std::thread> workers_;
