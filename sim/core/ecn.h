@@ -60,11 +60,15 @@ struct EcnEcho {
 };
 inline constexpr std::uint32_t kEcnByteMask = 0xffffff;
 
-// The AccECN option: payload bytes by the codepoint of their packets, in 24 bits each (RFC 9768 section 3.2.3).
+// The AccECN option that ACKs carry from one number on: payload bytes by the codepoint of their packets, in 24 bits each
+// (RFC 9768 section 3.2.3).
 struct EcnOption {
-    bool is_there = false;
+    std::uint32_t first_ack = 0;           // number of the first ACK with these counters
     std::array<std::uint32_t, 3> bytes{};  // payload with ECT(0), with CE, with ECT(1)
 };
+// SACK blocks beside which the 40 bytes of TCP options, 12 of them for timestamps, have room for two counters of the
+// option; SACK blocks take precedence (RFC 9768 section 3.2.3.3).
+inline constexpr std::uint32_t kMostSackBesideOption = 2;
 
 // Marks seen by a receiver.
 struct EcnReceived {
@@ -73,11 +77,12 @@ struct EcnReceived {
     // than the 24 bits of these counters.
     std::array<std::uint32_t, 4> bytes{0, 1, 1, 0};
     bool echoes = false;    // Classic: no CWR since a mark; Dctcp: the latest packet was marked
-    bool has_news = false;  // Accurate: marks since the latest option
+    bool has_news = false;  // Accurate: marks since the latest ACK
 
     std::uint32_t bytes_with(Ecn ecn) const { return bytes[static_cast<std::size_t>(ecn)] & kEcnByteMask; }
-    EcnOption option() const {
-        return {has_news, {bytes_with(Ecn::Ect0), bytes_with(Ecn::Marked), bytes_with(Ecn::Ect1)}};
+    // The option of the ACK with the number `ack` and of the ACKs after it.
+    EcnOption option(std::uint32_t ack) const {
+        return {ack, {bytes_with(Ecn::Ect0), bytes_with(Ecn::Marked), bytes_with(Ecn::Ect1)}};
     }
 };
 

@@ -29,7 +29,7 @@ namespace subflow {
 class EventQueue {
 public:
     explicit EventQueue(std::size_t source_count = 0)
-        : source_bits_(std::bit_width(source_count)), pending_(source_count, kNever) {
+        : source_bits_(static_cast<int>(std::bit_width(source_count))), pending_(source_count, kNever) {
         heap_.reserve(2 * source_count + 8);
     }
 

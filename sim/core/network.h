@@ -346,7 +346,8 @@ private:
     }
     [[gnu::cold, gnu::noinline]] std::uint32_t with_ecn_mark(Packet packet, Sent which, Subflow& s, Connection& c);
     [[gnu::noinline]] void on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    [[gnu::noinline]] std::uint32_t with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at);
+    [[gnu::noinline]] void note_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at);
+    const EcnOption* ecn_option(const Packet& ack, const Subflow& s) const;
     [[gnu::noinline]] void on_ecn_answer(const Packet& ack, Subflow& s, Connection& c);
     void on_reduced(MarkKind why, std::uint32_t subflow, double cwnd_pkts);
     void ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
@@ -414,8 +415,9 @@ private:
     std::vector<std::uint32_t> deferring_;  // flows whose arrivals are put into order later, or were until a change
 
     std::vector<AckExtension> ack_extensions_;
-    std::vector<EcnOption> ecn_options_;   // [slot of ack_extensions_]; only if receivers count marks
-    Ring<std::uint32_t> free_extensions_;  // in order of release, so that successive ACKs use successive slots
+    // [subflow] AccECN options in the order of their first ACKs, without equal neighbours; only if receivers count marks
+    std::vector<Ring<EcnOption>> ecn_options_;
+    Ring<std::uint32_t> free_extensions_;  // in order of release, so that ACKs then read slots in order
 
     std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // without duplicates, in the order of the scenario
 

@@ -17,6 +17,12 @@ void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& co
     s.sender.agree_on_ecn(s.ecn);
     s.receiver.say(first_echo(s.ecn));
     s.marks = {};
+    if (s.ecn == EcnMode::Accurate) {
+        const std::size_t index = c.first_subflow + s.ordinal;
+        if (ecn_options_.size() <= index) ecn_options_.resize(index + 1);
+        ecn_options_[index] = Ring<EcnOption>();
+        ecn_options_[index].push_back(s.marks.option(0));
+    }
     update_packet_checks(s, c);
 }
 
@@ -101,25 +107,30 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     const std::uint32_t slot = free_extensions_.front();
     free_extensions_.pop_front();
     ack_extensions_[slot] = content;
-    if (slot < ecn_options_.size()) ecn_options_[slot] = {};
     return slot;
 }
 
-// An ACK leaves. Returns the slot of its extension, or kNoExtension.
-std::uint32_t Network::with_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at) {
+// An ACK leaves. Every ACK with room for the AccECN option carries it, as in Linux (tcp_ecn_option = 2): without the
+// option, an ACK after lost ACKs leaves the number of marks open. Only changes of the counters are stored.
+void Network::note_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
-        // The option occupies space in the header: it is sent only after new marks (RFC 9768 section 3.2.3.3).
-        if (s.marks.has_news && ack.extension == kNoExtension)
-            ack.extension = make_extension({SackBlocks{}, c.reassembly.advertise()});
-        if (ack.extension != kNoExtension) {
-            if (ecn_options_.size() <= ack.extension) ecn_options_.resize(ack.extension + std::size_t{1});
-            ecn_options_[ack.extension] = s.marks.option();
-        }
+        if (s.marks.has_news || c.captured) ecn_options_[ack.subflow].push_back(s.marks.option(ack.number()));
         s.marks.has_news = false;
         update_packet_checks(s, c);
     }
     note_packet(c, ack, Station::Receiver, at);
-    return ack.extension;
+}
+
+// The AccECN option of an ACK, or null without it.
+const EcnOption* Network::ecn_option(const Packet& ack, const Subflow& s) const {
+    // The ACK may have left before the subflow was reopened.
+    if (s.ecn != EcnMode::Accurate || !is_current(s, ack)) return nullptr;
+    if (ack.extension != kNoExtension && ack_extensions_[ack.extension].sack.count > kMostSackBesideOption)
+        return nullptr;
+    const Ring<EcnOption>& sent = ecn_options_[ack.subflow];
+    std::uint32_t after = sent.end_pos();
+    while (after - 1 != sent.begin_pos() && sent[after - 1].first_ack > ack.number()) --after;
+    return &sent[after - 1];
 }
 
 // An ACK reaches the sender.
@@ -128,13 +139,14 @@ void Network::on_ecn_answer(const Packet& ack, Subflow& s, Connection& c) {
     // The counter of marks has three bits: the smaller number in an overtaken ACK would look like new marks.
     if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
     EcnEcho echo{.flags = ack.ecn_flags()};
-    const bool is_extended = ack.extension != kNoExtension;
-    if (s.ecn == EcnMode::Accurate && is_extended) {
-        const EcnOption& option = ecn_options_[ack.extension];
-        echo.has_option = option.is_there;
-        echo.marked_bytes = option.bytes[1];
+    if (const EcnOption* option = ecn_option(ack, s)) {
+        echo.has_option = true;
+        echo.marked_bytes = option->bytes[1];
+        // Later ACKs carry this option or a later one; the record of packets also shows overtaken ACKs.
+        Ring<EcnOption>& sent = ecn_options_[ack.subflow];
+        while (!c.captured && &sent.front() != option) sent.pop_front();
     }
-    s.sender.process_echo(echo, ack.seq, is_extended, c.payload_bytes);
+    s.sender.process_echo(echo, ack.seq, ack.extension != kNoExtension, c.payload_bytes);
 }
 
 // ECN fields in the headers of a captured packet.
@@ -152,10 +164,9 @@ EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
             break;
         case PacketKind::Ack:
             header.flags = p.ecn_flags();
-            // The ACK may have left before the subflow was reopened with another ECN mode.
-            if (p.extension < ecn_options_.size()) {
-                header.has_option = ecn_options_[p.extension].is_there;
-                header.bytes = ecn_options_[p.extension].bytes;
+            if (const EcnOption* option = ecn_option(p, s)) {
+                header.has_option = true;
+                header.bytes = option->bytes;
             }
             break;
         case PacketKind::Handshake: {

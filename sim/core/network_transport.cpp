@@ -418,12 +418,10 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.data_seq = c.defers_data ? s.lane.latest() : c.reassembly.next();
     ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     ack.set_tag(PacketKind::Ack, s.incarnation);
-    if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]] {
+    if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
-        if (s.ecn == EcnMode::Accurate) s.looks |= kAcks;  // the ACK also carries the option
-    }
     if ((s.looks & kAcks) != 0) [[unlikely]]
-        ack.extension = with_ecn_echo(ack, s, c, at);
+        note_ecn_echo(ack, s, c, at);
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 

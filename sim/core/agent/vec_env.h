@@ -149,7 +149,7 @@ private:
     std::condition_variable has_result_;
     std::deque<std::uint32_t> sent_;
     std::vector<std::uint32_t> done_;
-    // Results for which recv() waits: the worker wakes it only once they are there.
+    // Number of results for which recv() waits; the worker wakes it for no smaller number.
     std::size_t needed_results_ = kNoneNeeded;
     static constexpr std::size_t kNoneNeeded = ~std::size_t{0};
     std::uint32_t under_way_ = 0;

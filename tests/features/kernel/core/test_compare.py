@@ -169,7 +169,7 @@ def test_the_verdict_counts_what_is_within_the_target() -> None:
         f"{verdict}\n0 of 1 within 10 % of the kernel's completion time; furthest off by 30.0 %: 10kB\n{others}"
     )
     assert grid_verdict([case("none", retransmits=(10, 0))]).endswith(
-        "off by an infinite factor (one side has none): none"
+        "off by an infinite factor (zero on one side): none"
     )
     assert grid_verdict([]) == "no case has a goodput to compare"
 

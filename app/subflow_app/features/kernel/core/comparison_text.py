@@ -92,7 +92,7 @@ def _verdict(target: Target, sizes: Sequence[tuple[float, str]]) -> str:
 
 def _deviation_text(target: Target, size: float) -> str:
     if target.is_factor:
-        return f"a factor of {1 + size:.1f}" if size < math.inf else "an infinite factor (one side has none)"
+        return f"a factor of {1 + size:.1f}" if size < math.inf else "an infinite factor (zero on one side)"
     return f"{size * 100:.0f} %" if size == target.most else f"{size * 100:.1f} %"
 
 
