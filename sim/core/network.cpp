@@ -463,6 +463,7 @@ SubflowSender Network::make_sender(const Controller& controller, const Connectio
     const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
     SubflowSender sender(controller, scenario_->transport, seed, scenario_->packet_bits());
     if (const auto* const linux_mptcp = std::get_if<LinuxMptcp>(&c.scheduler)) sender.set_tick(linux_mptcp->tick());
+    sender.set_payload(c.payload_bytes);
     return sender;
 }
 

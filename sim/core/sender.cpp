@@ -46,6 +46,7 @@ void SubflowSender::adopt_controller(std::uint64_t seed) {
             samples_delivery_ = set_up::samples_delivery(c);
             governs_recovery_ = set_up::governs_recovery(c);
             has_monitor_ = set_up::monitors_intervals(c);
+            paces_by_mss_ = PacesByMss<C>;
             if (has_monitor_ && !monitor_) monitor_.emplace();
             const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
             needs_every_step_ = always ? kAlways : 0;

@@ -130,6 +130,9 @@ public:
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
+    // Sets the payload of a full packet, which is smaller than the MSS if TCP options such as DSS take room.
+    void set_payload(double bytes) { pkts_per_mss_ = mss_bytes() / bytes; }
+
     // Sets the mode in which the receiver reports marks.
     void agree_on_ecn(EcnMode mode) {
         marks_.mode = mode;
@@ -326,15 +329,17 @@ private:
         if (!has_window()) round_was_limited_ = true;
     }
 
+    double mss_bytes() const { return packet_bits_ / 8 - static_cast<double>(kHeaderBytes.value); }
+
     // Paces the current packet, which is not yet in the pipe, individually or in a burst. A full window ends the burst.
     void pace(Nanos now) {
+        const double rate_pps = paces_by_mss_ ? window_.pacing_pps * pkts_per_mss_ : window_.pacing_pps;
         if (!paces_in_bursts_) [[likely]]
-            return pacer_.on_send(now, window_.pacing_pps);
-        const std::uint32_t most =
-            burst_pkts(window_.pacing_pps, rtt_.min_rtt(), packet_bits_ / 8 - static_cast<double>(kHeaderBytes.value));
+            return pacer_.on_send(now, rate_pps);
+        const std::uint32_t most = burst_pkts(window_.pacing_pps, rtt_.min_rtt(), mss_bytes());
         // At most half of the window per burst (Linux tcp_cwnd_test).
         const double half_pkts = std::max(std::floor(window_.cwnd_pkts / 2), 1.0);
-        pacer_.on_send_in_burst(now, window_.pacing_pps,
+        pacer_.on_send_in_burst(now, rate_pps,
                                 half_pkts < most ? static_cast<std::uint32_t>(half_pkts) : most);
         if (static_cast<double>(pipe_ + 2) > window_.cwnd_pkts) pacer_.end_burst();
     }
@@ -542,6 +547,9 @@ private:
     bool has_monitor_ = false;           // the controller monitors intervals
     bool governs_recovery_ = false;      // the controller has kGovernsRecovery
     bool paces_in_bursts_ = false;       // TransportOptions::tso
+    bool latest_sent_once_ = false;      // the packet of transmission latest_delivered_[0] was never retransmitted
+    bool paces_by_mss_ = false;          // the controller has kPacesByMss
+    double pkts_per_mss_ = 1;            // MSS divided by the payload of a full packet
     // Use of the window in this round trip and the previous one
     bool round_was_limited_ = false;
     bool last_round_was_limited_ = false;

@@ -96,6 +96,7 @@ public:
         .rules = kRules,
     };
     static constexpr bool kGovernsRecovery = true;
+    static constexpr bool kPacesByMss = true;
 
     // 2 / ln 2 = 2.885 is the minimum gain that lets the rate double in each round trip; its inverse drains the
     // resulting queue in one round trip. In Linux's steps of 1/256, with the gain rounded up.

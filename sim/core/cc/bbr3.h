@@ -128,6 +128,7 @@ public:
         .rules = kRules,
     };
     static constexpr bool kGovernsRecovery = true;
+    static constexpr bool kPacesByMss = true;
 
     static constexpr double kStartupGain = 2.77;  // 4 ln 2: the minimum that lets the rate double in each round trip
     static constexpr double kDrainGain = 0.5;

@@ -237,6 +237,12 @@ concept MonitorsIntervals = requires(T controller, Window& window, IntervalRecor
 template <class T>
 concept GovernsRecovery = T::kGovernsRecovery;
 
+// kPacesByMss: as in Linux, the pacing rate is that of packets with the full MSS (tcp_sock.mss_cache), while the
+// interval after a packet follows from its payload (tcp_update_skb_after_send). Packets whose options take room for
+// payload, such as MPTCP's DSS option, therefore leave faster than at that rate.
+template <class T>
+concept PacesByMss = T::kPacesByMss;
+
 // The controller executes the actions of a learning agent (agent/agent_info.h), described by kAgent. The functions are:
 // - epoch_plan(): rule for the end of epochs, from the options.
 // - observe(sample, record): once per epoch and subflow, in order: writes kAgent.features.size() numbers within their
