@@ -60,8 +60,8 @@ struct EcnEcho {
 };
 inline constexpr std::uint32_t kEcnByteMask = 0xffffff;
 
-// The AccECN option that ACKs carry from one number on: payload bytes by the codepoint of their packets, in 24 bits each
-// (RFC 9768 section 3.2.3).
+// The AccECN option that ACKs carry from one number on: payload bytes by the codepoint of their packets, in 24 bits
+// each (RFC 9768 section 3.2.3).
 struct EcnOption {
     std::uint32_t first_ack = 0;           // number of the first ACK with these counters
     std::array<std::uint32_t, 3> bytes{};  // payload with ECT(0), with CE, with ECT(1)

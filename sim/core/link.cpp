@@ -52,6 +52,9 @@ void Link::describe_kind() {
     is_plain_ = up_ && !features_;
     is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
     has_independent_loss_ = loss_threshold_ != 0;
+    carries_served_ = features_ && features_->has_managed_queue() && !features_->may_overtake && !features_->station;
+    has_only_managed_queue_ =
+        carries_served_ && !unlimited_rate_ && !has_independent_loss_ && features_->is_only_queue();
     uses_draw_ =
         has_independent_loss_ ||
         (features_ && (features_->red || features_->loss_chain || features_->jitter || features_->retransmission));
@@ -85,6 +88,7 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
         transmitter_free_at_ = free_at;
     }
     reschedule_arrivals(now);
+    describe_kind();
 }
 
 void Link::set_delay(Nanos delay, Nanos now) {
@@ -92,6 +96,7 @@ void Link::set_delay(Nanos delay, Nanos now) {
     if (features_) features_->delays.reset();
     settle(now);
     reschedule_arrivals(now);
+    describe_kind();
 }
 
 void Link::reschedule_arrivals(Nanos now) {
@@ -179,6 +184,7 @@ void Link::sort_into_wire(std::uint32_t pos) {
 }
 
 Nanos Link::next_unpredictable_event() const {
+    if (carries_served_) return waiting_pkts() != 0 ? std::min(next_arrival(), transmitter_free_at_) : next_arrival();
     Nanos next = kNever;
     // With overtaking, only packets on the wire can arrive next; in_flight_ also contains the queued packets.
     if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
@@ -200,6 +206,10 @@ bool Link::loses(std::uint64_t draw) {
 }
 
 Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw) {
+    if (has_only_managed_queue_ && up_) {
+        expire_queue(at);
+        return offer_managed(packet, at, draw);
+    }
     if (features_ && features_->script && features_->script->takes(packet, at)) {
         ++stats_.drops_scripted;
         return Verdict::DroppedScripted;
@@ -267,6 +277,20 @@ void Link::transmit(const Waiting& next, Nanos now) {
     const Nanos start = later_of(now, transmitter_free_at_);
     if (now > transmitter_free_at_) carried_fraction_ = 0;
     enter(next, start, departure_of(Bytes(next.packet.size), start, next.since, now), now);
+}
+
+// The same for a transmitter that is free, on a link with a managed queue and no other feature.
+void Link::transmit_plainly(const Waiting& next, Nanos now) {
+    if (now > transmitter_free_at_) carried_fraction_ = 0;
+    const Bytes size(next.packet.size);
+    const Nanos service = transmission_time(size);
+    transmitter_free_at_ = now + service;
+    arrival_ = later_of(transmitter_free_at_ + delay_, earliest_arrival_);
+    queue_.push_back({transmitter_free_at_, next.packet.size, 0});
+    in_flight_.push_back({arrival_, next.packet});
+    queue_bytes_ += size;
+    stats_.busy += service;
+    stats_.queue_time += service;
 }
 
 // Departure of a packet that waited since `since` and reaches the transmitter at `now`; the transmitter is free at
@@ -347,8 +371,16 @@ void Link::serve(Nanos now) {
 void Link::start_service(Nanos now) {
     count_waiting(now);
     // Sends several packets if they share a delivery opportunity.
-    while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0)
-        if (const std::optional<Waiting> next = take_waiting(now)) transmit(*next, now);
+    while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0) {
+        const std::optional<Waiting> next = take_waiting(now);
+        if (!next) continue;
+        if (has_only_managed_queue_) {
+            transmit_plainly(*next, now);
+        } else {
+            transmit(*next, now);
+        }
+        features_->served_pkts += carries_served_;
+    }
     settle(now);
 }
 

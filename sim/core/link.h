@@ -66,6 +66,11 @@ public:
     bool uses_draw() const { return uses_draw_; }
     // True if the arrival of a packet is known when it is accepted. Constant after construction and join_medium().
     bool is_predictable() const { return is_predictable_; }
+    // True if the arrival of a packet is known when its service begins, in the order of arrivals: for predictable links
+    // and for managed queues, except on shared media and with overtaking.
+    bool is_predictable_in_service() const { return is_predictable_ || carries_served_; }
+    // True if take_served() may find packets.
+    bool has_served() const { return features_->served_pkts != 0; }
     // True for a pure delay, where packets do not influence each other.
     bool is_order_free() const { return unlimited_rate_ && !features_; }
 
@@ -166,6 +171,25 @@ public:
         if (!features_) return;
         for (const Packet& packet : features_->dropped) on_drop(packet);
         features_->dropped.clear();
+    }
+
+    // After serve() or an offer on a link that is not predictable: takes those packets whose service began in this
+    // call, that arrive by `until` and for which `wants(packet)` holds, and passes them to `take(packet, arrival)`,
+    // which must not offer packets to this link. The other packets stay.
+    template <class Wants, class Take>
+    void take_served(Nanos until, Wants&& wants, Take&& take) {
+        const std::uint32_t end = in_flight_.end_pos();
+        std::uint32_t kept_end = end - std::exchange(features_->served_pkts, 0u);
+        for (std::uint32_t pos = kept_end; pos != end; ++pos) {
+            InFlight entry = in_flight_[pos];
+            if (entry.arrival > until || !wants(entry.packet)) {
+                in_flight_[kept_end++] = entry;
+                continue;
+            }
+            ++stats_.packets_out;
+            take(entry.packet, entry.arrival);
+        }
+        in_flight_.truncate(kept_end);
     }
 
     // Takes the packets that arrive by `until` and for which `wants(packet)` holds, and passes them to `take(packet,
@@ -372,6 +396,7 @@ private:
     bool red_admits(Nanos at, std::uint64_t draw);
     // Sends a packet that waited until `now`. The statistics must already include its waiting time.
     void transmit(const Waiting& next, Nanos now);
+    void transmit_plainly(const Waiting& next, Nanos now);
     void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
     Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);
     // Expected number of packets in an access that begins now, and mean nanoseconds per packet.
@@ -397,6 +422,8 @@ private:
     bool is_plain_ = true;  // up and without features
     bool unlimited_rate_ = true;
     bool is_predictable_ = true;
+    bool carries_served_ = false;          // a managed queue that decides alone when each packet leaves
+    bool has_only_managed_queue_ = false;  // carries_served_, without any other feature and with a limited rate
     bool uses_draw_ = false;
     bool has_independent_loss_ = false;
     bool always_loses_ = false;

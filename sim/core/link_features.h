@@ -49,13 +49,19 @@ struct LinkFeatures {
     std::optional<MediumPlace> station;
     ManagedQueue queue;
     bool may_overtake = false;
-    Nanos queue_counted_to{};     // time up to which LinkStats::queue_time includes the managed queue
-    std::vector<Packet> dropped;  // packets that the managed queue dropped, not yet taken
+    Nanos queue_counted_to{};       // time up to which LinkStats::queue_time includes the managed queue
+    std::vector<Packet> dropped;    // packets that the managed queue dropped, not yet taken
+    std::uint32_t served_pkts = 0;  // packets that began service since the latest take_served()
 
     std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped); }
 
     bool varies_delay() const { return delays || jitter || retransmission; }
     bool has_managed_queue() const { return queue.index() != 0; }
+    // True if a managed queue is the only feature.
+    bool is_only_queue() const {
+        return has_managed_queue() && !red && !loss_chain && !script && !trace && !bucket && !varies_delay() &&
+               !pauses && !grants && !station && !may_overtake;
+    }
     std::int64_t waiting_pkts() const {
         return visit_queue(queue, [](const auto& managed) { return managed.pkts(); });
     }

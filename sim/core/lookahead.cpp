@@ -10,8 +10,9 @@
 // has already decided about later packets. Therefore
 // - a link is offered packets ahead of the clock only if all of its packets come from one link (or from the receivers
 //   that this one link feeds), or if it is a pure delay, on which packets do not influence each other,
-// - a link without known arrivals (CoDel, overtaking) stays at the clock, and so do the next link and the receiver
-//   after it,
+// - a link with a managed queue (CoDel) is offered packets at the clock, and carries each packet on when its service
+//   begins,
+// - a link with overtaking or on a shared medium stays at the clock, and so do the next link and the receiver after it,
 // - no packet is carried beyond the horizon: the end of the current run_until or the next change of the timeline. Later
 //   packets wait on their link and are carried first when the horizon moves.
 //
@@ -77,7 +78,7 @@ void Network::plan_lookahead() {
         return true;
     };
     const auto may_enter_ahead = [&](std::uint32_t link, std::uint32_t from) {
-        if (!links_[link].is_predictable() || !links_[from].is_predictable()) return false;
+        if (!links_[link].is_predictable() || !links_[from].is_predictable_in_service()) return false;
         return is_order_free[link] || (feeder[link] == from && leaves_in_order(from));
     };
 
@@ -90,7 +91,7 @@ void Network::plan_lookahead() {
         connect(s.ack_route, s.ack_hops);
         Hop& last = hops_[s.route + s.hops - 1];
         const bool is_one_way = sends_datagrams(connections_[s.connection].kind);
-        if ((is_one_way && links_[last.link].is_predictable()) ||
+        if ((is_one_way && links_[last.link].is_predictable_in_service()) ||
             (may_answer_ahead(s) && may_enter_ahead(hops_[s.ack_route].link, last.link)))
             last.leads = Leads::ToReceiver;
     }
@@ -187,6 +188,14 @@ void Network::order_held_links() {
     if (!has_circle) return;
     held_ahead_.clear();
     for (Hop& hop : hops_) hop.leads = Leads::ToEvent;
+}
+
+// Carries packets whose service has just begun on an unpredictable link.
+void Network::carry_served(Link& link) {
+    if (!link.has_served()) return;
+    link.take_served(
+        horizon_, [this](const Packet& p) { return hops_[hop_of(p)].leads != Leads::ToEvent; },
+        [this](Packet& packet, Nanos at) { carry_on(packet, at); });
 }
 
 // Returns the number of packets that were carried.

@@ -250,6 +250,7 @@ Nanos Network::on_link_event(std::uint32_t link_index) {
         link.serve(now_);
         if (link.station() != nullptr) access_medium(link_index);
         link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+        carry_served(link);
     }
     if (link.next_arrival() > now_) return link.next_event();  // a change delayed the arrival, or a queue was served
     Packet packet = link.take_arrival();

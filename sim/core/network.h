@@ -222,6 +222,7 @@ private:
         return (p.goes_back() ? s.ack_route : s.route) + p.hop;
     }
     std::int64_t carry_held_packets();
+    void carry_served(Link& link);
     Nanos on_link_event(std::uint32_t link);
     Nanos on_subflow_timer(std::uint32_t subflow);
     void on_timed_out(std::uint32_t subflow);
@@ -415,7 +416,8 @@ private:
     std::vector<std::uint32_t> deferring_;  // flows whose arrivals are put into order later, or were until a change
 
     std::vector<AckExtension> ack_extensions_;
-    // [subflow] AccECN options in the order of their first ACKs, without equal neighbours; only if receivers count marks
+    // [subflow] AccECN options in the order of their first ACKs, without equal neighbours; only if receivers count
+    // marks
     std::vector<Ring<EcnOption>> ecn_options_;
     Ring<std::uint32_t> free_extensions_;  // in order of release, so that ACKs then read slots in order
 

@@ -77,12 +77,13 @@ void Network::end_hidden(Medium& medium) {
     }
 }
 
-// Called after an unpredictable link has accepted a packet: processes the packets that the link dropped to make room,
-// and schedules its next event.
+// Called after an unpredictable link has kept a packet: processes the packets that the link dropped instead or began to
+// serve, and schedules its next event.
 void Network::attend(std::uint32_t link_index) {
     Link& link = links_[link_index];
     link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
     if (link.station() != nullptr) update_medium(link_index);
+    carry_served(link);
     events_.schedule(link_source(link_index), link.next_event());
 }
 

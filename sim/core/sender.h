@@ -339,8 +339,7 @@ private:
         const std::uint32_t most = burst_pkts(window_.pacing_pps, rtt_.min_rtt(), mss_bytes());
         // At most half of the window per burst (Linux tcp_cwnd_test).
         const double half_pkts = std::max(std::floor(window_.cwnd_pkts / 2), 1.0);
-        pacer_.on_send_in_burst(now, rate_pps,
-                                half_pkts < most ? static_cast<std::uint32_t>(half_pkts) : most);
+        pacer_.on_send_in_burst(now, rate_pps, half_pkts < most ? static_cast<std::uint32_t>(half_pkts) : most);
         if (static_cast<double>(pipe_ + 2) > window_.cwnd_pkts) pacer_.end_burst();
     }
 

@@ -85,7 +85,8 @@ TEST(Capture, AnAckFromBeforeItsSubflowWasSetUpAnewHasNoCountOfMarks) {
                      table.station[i] == static_cast<std::uint8_t>(Station::Sender);
     }
     EXPECT_GT(overtaken, 0);
-    // The ACKs of the reopened subflow have the option, whose counter of marked bytes begins at 1; no packet was marked.
+    // The ACKs of the reopened subflow have the option, whose counter of marked bytes begins at 1; no packet was
+    // marked.
     EXPECT_GT(std::ranges::count(table.has_ecn_option, 1), 0);
     for (std::size_t i = 0; i < table.size(); ++i) {
         if (table.has_ecn_option[i] != 0) {

@@ -160,8 +160,8 @@ TEST(EventQueue, EarlierDeadlinesTakeNoMemory) {
     EXPECT_NO_THROW(queue.check_invariants());
 }
 
-// Random schedules from within handlers, against a sorted list. Parameters: number of sources, and unit of time in ns. In
-// units of 2^48 ns, the times exceed the range of the queue's keys several times.
+// Random schedules from within handlers, against a sorted list. Parameters: number of sources, and unit of time in ns.
+// In units of 2^48 ns, the times exceed the range of the queue's keys several times.
 class EventQueues : public ::testing::TestWithParam<std::tuple<std::uint32_t, std::int64_t>> {};
 INSTANTIATE_TEST_SUITE_P(FewAndMany, EventQueues,
                          ::testing::Combine(::testing::Values(37, 700), ::testing::Values(1, std::int64_t{1} << 48)));
