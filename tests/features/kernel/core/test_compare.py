@@ -30,7 +30,7 @@ def fake_answer(job: dict[str, Any], *, p99_s: float = 0.0005, goodput_bps: floa
     for document in job["networks"]:
         plan = NetworkPlan.from_json(document)
         count = round(plan.duration_s / plan.sample_interval_s)
-        link_values = {"utilisation": 0.5, "drops_queue": 1, "drops_random": 2}
+        link_values = {"utilisation": 0.5, "drops_queue": 1, "drops_random": 2, "drops_down": 0}
         link_values |= {"mean_queue_pkts": 3.0, "max_queue_pkts": 4}
         subflow: dict[str, Any] = {"is_established": True, "throughput_bps": goodput_bps, "goodput_bps": goodput_bps}
         subflow |= {"mean_cwnd_pkts": 20.0, "mean_rtt_s": 0.05, "rtt_weight": 100, "sent_pkts": 1000, "retransmits": 10}

@@ -318,8 +318,9 @@ def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
 
 
 def _drops(summary: dict[str, Any]) -> dict[str, Any]:
-    """Packets dropped on all links of a run, in queues or at random."""
-    return {"drops": sum(link["drops_queue"] + link["drops_random"] for link in summary["links"])}
+    """Packets dropped on all links of a run: in queues, at random, or while a link was down."""
+    kinds = ("drops_queue", "drops_random", "drops_down")
+    return {"drops": sum(link[kind] for link in summary["links"] for kind in kinds)}
 
 
 def _figures(

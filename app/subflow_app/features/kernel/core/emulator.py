@@ -369,7 +369,7 @@ class Emulator:
                 if count == 0:
                     self._begin_measurement(number)
                     self._baselines[number] = [
-                        (q.packets_in, q.drops_queue, q.drops_random, q.marks, q.busy_until(at), q.queue_ns)
+                        (q.drops_queue, q.drops_random, q.drops_down, q.marks, q.busy_until(at), q.queue_ns)
                         for q in queues
                     ]
                     for q in queues:
@@ -377,7 +377,7 @@ class Emulator:
                     continue
                 row: list[float] = []
                 for index, q in enumerate(queues):
-                    drops, busy = q.drops_queue + q.drops_random, q.busy_until(at)
+                    drops, busy = q.drops_queue + q.drops_random + q.drops_down, q.busy_until(at)
                     old_drops, old_busy = previous[number][index]
                     used = (busy - old_busy) / (plan.sample_interval_s * NANOSECONDS)
                     row += [q.queue_pkts(at), drops - old_drops, used]
@@ -396,13 +396,14 @@ class Emulator:
         end_ns = self._start_ns + round(plan.duration_s * NANOSECONDS)
         links = []
         for link, q, base in zip(plan.links, queues, self._baselines[number], strict=True):
-            _, drops_queue, drops_random, marks, busy, queue_ns = base
+            drops_queue, drops_random, drops_down, marks, busy, queue_ns = base
             links.append(
                 {
                     "name": link.name,
                     "utilisation": (q.busy_until(end_ns) - busy) / measured_ns,
                     "drops_queue": q.drops_queue - drops_queue,
                     "drops_random": q.drops_random - drops_random,
+                    "drops_down": q.drops_down - drops_down,
                     "marks": q.marks - marks,
                     "mean_queue_pkts": (q.queue_ns - queue_ns) / measured_ns,
                     "max_queue_pkts": q.max_queue_pkts,

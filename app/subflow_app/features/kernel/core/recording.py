@@ -222,7 +222,7 @@ class KernelRecording:
 
 def _link_summary(link: Mapping[str, Any]) -> dict[str, Any]:
     name, _, direction = link["name"].rpartition("/")
-    return {**link, "name": name, "direction": direction, "drops_down": 0}
+    return {**link, "name": name, "direction": direction}
 
 
 def _block(rows: Sequence[Sequence[float]], columns: int) -> NDArray[np.float32]:
