@@ -35,14 +35,20 @@ duration = "{duration}"
 [nodes.client]
 """
 
-_RENO = """
-[flows.reno]
+_TCP = """
+[flows.{name}]
 kind = "tcp"
 count = {count}
 from = "server"
 to = "client"
-controller = "newreno"
+controller = "{controller}"
 start = "0s"
+"""
+
+_MANAGED_QUEUE = """
+[links.path.queue]
+discipline = "{discipline}"
+limit = "333pkt"
 """
 
 _DUMBBELL = """
@@ -138,7 +144,14 @@ def two_hosts_link(name: str, rate: str, delay: str, queue: str) -> str:
 
 def reno(count: int) -> str:
     """TOML of `count` Reno flows from the server to the client that start at 0 s."""
-    return _RENO.format(count=count)
+    return _TCP.format(name="reno", count=count, controller="newreno")
+
+
+def _managed(controller: str, discipline: str) -> str:
+    """TOML of workload B with another controller, and a managed queue in place of the drop-tail queue."""
+    link = two_hosts_link("path", "100Mbit/s", "20ms", "333pkt").replace('queue = "333pkt"\n', "", 1)
+    flow = _TCP.format(name=controller, count=1, controller=controller)
+    return two_hosts("100s", link, _MANAGED_QUEUE.format(discipline=discipline), flow)
 
 
 _ALL = (
@@ -172,6 +185,9 @@ _ALL = (
         "100 Reno flows, 1 Gbit/s, RTT 40 ms, 3333 packets, 20 s",
         two_hosts("20s", two_hosts_link("path", "1Gbit/s", "20ms", "3333pkt"), reno(100)),
     ),
+    Workload("B-codel", "as B, with a CoDel queue", _managed("newreno", "codel")),
+    Workload("B-dualpi2", "as B, with CUBIC and a DualPI2 queue", _managed("cubic", "dualpi2")),
+    Workload("B-prague", "as B, with Prague, AccECN and a DualPI2 queue", _managed("prague", "dualpi2")),
 )
 
 WORKLOADS: Mapping[str, Workload] = MappingProxyType({workload.name: workload for workload in _ALL})
