@@ -58,6 +58,15 @@ def test_what_waits_when_a_link_goes_down_and_what_comes_until_it_is_back_is_los
     assert queue.queue_pkts(1005 * MS) == 1
 
 
+def test_a_packet_is_sent_at_the_rate_at_which_its_transmission_begins() -> None:
+    # A packet takes 1 ms until 2.5 ms after the start, then 2 ms, and from 6 ms on half a millisecond.
+    link = replace(LINK, limit_pkts=10, rates=((0.0025, 6e6), (0.006, 24e6)), outages=((0.0074, 0.0076),))
+    queue = LinkQueue(link, seed=1, start_ns=1000 * MS)
+    arrivals = [queue.offer(1000 * MS, 1500) for _ in range(6)]
+    assert arrivals == [(1010 + ms) * MS for ms in (1, 2, 3, 5, 7)] + [None]  # the sixth would end at 7.5 ms
+    assert queue.offer(1007.6 * MS, 1500) == pytest.approx(1018.1 * MS)
+
+
 def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
     link = replace(LINK, rate_bps=None, limit_pkts=None, loss=0.02)
     queue = LinkQueue(link, seed=1)

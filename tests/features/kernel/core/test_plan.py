@@ -114,8 +114,18 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         (["flows.bulk.controller=confluence"], ('flows.bulk: controller = "confluence"',)),
         (['flows.other.controller={ name = "cubic", fast_convergence = false }'], ("cubic with fast_convergence =",)),
         (['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'], ("minrtt with penalisation = false",)),
-        (['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'], ("events[0]: rate", "links.lte at 2")),
-        (['events=[{at = "1s", link = "lte", delay = "5ms"}]'], ("events[0]: delay_s = 0.005", "up of a link")),
+        (['events=[{at = "1s", link = "lte", rate = "unlimited"}]'], ("events[0]: an unlimited rate of links.lte",)),
+        (
+            [
+                'events=[{at = "1s", link = "lte", direction = "reverse", rate = "1Mbit/s"}]',
+                "links.lte.reverse.rate=unlimited",
+            ],
+            ("events[0]: a rate of links.lte, which begins unlimited",),
+        ),
+        (
+            ['events=[{at = "1s", link = "lte", delay = "5ms"}]'],
+            ("events[0]: delay_s = 0.005", "up and rate of a link"),
+        ),
         (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
         (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),
         (["start_jitter=1s"], ("start_jitter = 1 s", "0")),

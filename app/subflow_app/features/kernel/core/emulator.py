@@ -22,6 +22,7 @@ Accuracy, measured on two cores at 10 to 100 Mbit/s:
 from __future__ import annotations
 
 import array
+import bisect
 import gc
 import heapq
 import random
@@ -46,8 +47,9 @@ class LinkQueue:
 
     The rules are the simulator's. Random loss, with the same probability for each packet, acts before the queue. A
     packet that does not fit is dropped on arrival, and the packet in service counts towards the limit. The departure
-    time is known on arrival, because the queue is first-come-first-served. All times are in ns of one clock, and calls
-    of `offer` must be in time order.
+    time is known on arrival, because the queue is first-come-first-served and all changes of the rate are planned. A
+    packet is sent at the rate that applies when its transmission begins. All times are in ns of one clock, and calls of
+    `offer` must be in time order.
 
     Attributes:
         packets_in: packets offered.
@@ -67,6 +69,8 @@ class LinkQueue:
         "_free_at_ns",
         "_outages",
         "_queue_bytes",
+        "_rate_times",
+        "_rates",
         "busy_ns",
         "delay_ns",
         "drops_down",
@@ -92,6 +96,9 @@ class LinkQueue:
             for began_s, ended_s in plan.outages
         )
         self.ns_per_byte = 0.0 if plan.rate_bps is None else 8 * NANOSECONDS / plan.rate_bps
+        # Times of changes, ns, and ns per byte before the first and after each of them.
+        self._rate_times = [start_ns + round(at_s * NANOSECONDS) for at_s, _ in plan.rates]
+        self._rates = [self.ns_per_byte, *(8 * NANOSECONDS / rate_bps for _, rate_bps in plan.rates)]
         self.delay_ns = round(plan.delay_s * NANOSECONDS)
         self.limit_pkts = plan.limit_pkts
         self.limit_bytes = plan.limit_bytes
@@ -145,8 +152,9 @@ class LinkQueue:
             self.drops_queue += 1
             return None
         self.marks += self.has_marked
-        service_ns = size_bytes * self.ns_per_byte
-        departure_ns = max(now_ns, self._free_at_ns) + service_ns
+        start_ns = max(now_ns, self._free_at_ns)
+        service_ns = size_bytes * self._rates[bisect.bisect_right(self._rate_times, start_ns)]
+        departure_ns = start_ns + service_ns
         self._free_at_ns = departure_ns
         self._departures.append((departure_ns, size_bytes))
         self._queue_bytes += size_bytes

@@ -69,6 +69,7 @@ class LinkPlan:
         loss: probability that a packet is lost before the queue.
         red: early drops or marks; None for a drop-tail queue.
         outages: beginning and end of each outage, s, in order; queued and arriving packets are lost.
+        rates: time in s and new rate in bit/s of each change of the rate, in order.
     """
 
     name: str
@@ -79,6 +80,7 @@ class LinkPlan:
     loss: float
     red: RedPlan | None = None
     outages: tuple[tuple[float, float], ...] = ()
+    rates: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +223,7 @@ class NetworkPlan:
                 | {
                     "red": None if link["red"] is None else RedPlan(**link["red"]),
                     "outages": tuple(map(tuple, link["outages"])),
+                    "rates": tuple(map(tuple, link["rates"])),
                 }
             )
             for link in document["links"]
@@ -229,4 +232,5 @@ class NetworkPlan:
 
 
 def _rate(link: LinkPlan) -> float:
-    return math.inf if link.rate_bps is None else link.rate_bps
+    """The largest rate of a direction during the run, bit/s."""
+    return max([math.inf if link.rate_bps is None else link.rate_bps, *(rate_bps for _, rate_bps in link.rates)])

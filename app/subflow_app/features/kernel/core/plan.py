@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,7 @@ from subflow_app.features.kernel.core.network_plan import (
 from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
-    from subflow_sim.scenario import Flow, Link, LinkDirection, Scenario
+    from subflow_sim.scenario import Event, Flow, Link, LinkDirection, Scenario
 
 MAX_SUBFLOWS = 8
 """The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
@@ -39,7 +40,7 @@ _FLOW_FIELDS = frozenset(
     {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
     | {"size_bytes", "recv_buffer_bytes", "late", "backup"}
 )
-_EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up", "open", "backup"})
+_EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up", "rate_bps", "open", "backup"})
 
 
 def plan_network(
@@ -73,6 +74,7 @@ def plan_network(
                     side.loss,
                     _red(side),
                     tuple(_outages(scenario, link.name, direction)),
+                    tuple(_rates(scenario, link.name, direction)),
                 )
             )
     index_of = {link.name: index for index, link in enumerate(links)}
@@ -166,6 +168,13 @@ def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[fl
         yield began_s, scenario.duration_s
 
 
+def _rates(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
+    """Time in s and new rate in bit/s of each change of a direction's rate."""
+    for event in sorted(scenario.events, key=lambda each: each.at_s):
+        if event.link == link and event.direction in ("both", direction) and event.rate_bps is not None:
+            yield event.at_s, event.rate_bps
+
+
 def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChange]:
     """Changes of a connection's paths in time order."""
     is_there = [ordinal not in flow.late for ordinal in range(1, len(flow.paths) + 1)]
@@ -184,10 +193,21 @@ def _event_problems(scenario: Scenario) -> Iterator[str]:
         if (extra := _extra(event, _EVENT_FIELDS)) is not None:
             owner = f"links.{event.link}" if event.link is not None else f"flows.{event.flow}"
             what = f"{extra} of {owner} at {event.at_s:g} s"
-            yield f"events[{number}]: {what}; supported: up of a link, open and backup of a subflow"
+            yield f"events[{number}]: {what}; supported: up and rate of a link, open and backup of a subflow"
+        elif event.rate_bps is not None and math.isinf(event.rate_bps):
+            yield f"events[{number}]: an unlimited rate of links.{event.link}; supported: a limited rate"
+        elif event.rate_bps is not None and event.link is not None and _is_unlimited(scenario, event):
+            yield f"events[{number}]: a rate of links.{event.link}, which begins unlimited; supported: limited rates"
         elif event.flow is not None and event.subflow in (None, 1):
             what = "all subflows" if event.subflow is None else "subflow 1"
             yield f"events[{number}]: {what}; supported: subflows from 2 on, as the connection is bound to the first"
+
+
+def _is_unlimited(scenario: Scenario, event: Event) -> bool:
+    """True if a direction that the event changes begins without a limit of its rate."""
+    link = scenario.links[str(event.link)]
+    sides = {"forward": (link.forward,), "reverse": (link.reverse,)}.get(event.direction, (link.forward, link.reverse))
+    return any(side.rate_bps is None for side in sides)
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
