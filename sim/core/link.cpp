@@ -422,14 +422,23 @@ Nanos Link::access(Nanos now) {
     settle(now);
     MediumPlace& own = *features_->station;
     own.together.clear();
+    const bool takes_turns = own.options.kind == AccessKind::Turns && own.options.airtime > Nanos(0);
+    // A packet that begins within the airtime is sent to its end. In turns, the next airtimes are shorter for it, so
+    // that large packets or low rates give no station more time.
+    const Nanos airtime = takes_turns ? own.options.airtime - own.exceeded : own.options.airtime;
+    if (takes_turns && airtime <= Nanos(0)) {
+        own.exceeded -= own.options.airtime;
+        return now;
+    }
     Nanos sending{};
     while (own.together.size() < own.options.aggregation && waiting_pkts() != 0 &&
-           (own.together.empty() || sending < own.options.airtime)) {
+           (own.together.empty() || sending < airtime)) {
         const std::optional<Waiting> next = take_waiting(now);
         if (!next) break;
         sending += transmission_time(Bytes(next->packet.size));
         own.together.push_back(*next);
     }
+    if (takes_turns) own.exceeded = later_of(sending - airtime, Nanos(0));
     if (own.together.empty()) return now;
     const Nanos end = now + own.options.overhead + sending;
     stats_.busy += end - now;

@@ -28,6 +28,7 @@ struct MediumPlace {
     AccessOptions options;
     std::uint32_t number = 0;
     Nanos access_at = kNever;
+    Nanos exceeded{};               // AccessKind::Turns: time by which the turns so far were longer than their airtime
     Nanos began{};                  // start of the access, with hidden stations
     std::uint32_t announced = 0;    // packets of this access, as announced at its start
     std::vector<Waiting> together;  // packets of the current access, kept to reuse the memory

@@ -80,7 +80,7 @@ void Medium::pause_until(Station& s, Nanos end, Nanos now) {
 
 void Medium::on_sent(std::uint32_t station, Nanos now, Nanos end) {
     Station& s = stations_[station];
-    ++attempts_;
+    attempts_ += end > now;
     last_turn_ = station;
     for (Station& each : stations_) pause_until(each, end, now);
     s.retries = 0;

@@ -60,7 +60,7 @@ public:
     void note(std::uint32_t station, bool wants, Nanos now);
     // The stations that send now: none, one, or several that collide.
     std::vector<std::uint32_t> senders(Nanos now) const;
-    // Records that only this station sends, from `now` to `end`.
+    // Records that only this station sends, from `now` to `end`; an end at `now` is a turn that the station skips.
     void on_sent(std::uint32_t station, Nanos now, Nanos end);
     // Records that these stations collide, from `now` to `end`. Returns the stations that discard their packets.
     std::vector<std::uint32_t> on_collision(const std::vector<std::uint32_t>& stations, Nanos now, Nanos end);

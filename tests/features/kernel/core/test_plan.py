@@ -114,7 +114,6 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         (["flows.bulk.controller=confluence"], ('flows.bulk: controller = "confluence"',)),
         (['flows.other.controller={ name = "cubic", fast_convergence = false }'], ("cubic with fast_convergence =",)),
         (['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'], ("minrtt with penalisation = false",)),
-        (['events=[{at = "1s", link = "lte", rate = "unlimited"}]'], ("events[0]: an unlimited rate of links.lte",)),
         (
             [
                 'events=[{at = "1s", link = "lte", direction = "reverse", rate = "1Mbit/s"}]',

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
@@ -194,8 +193,6 @@ def _event_problems(scenario: Scenario) -> Iterator[str]:
             owner = f"links.{event.link}" if event.link is not None else f"flows.{event.flow}"
             what = f"{extra} of {owner} at {event.at_s:g} s"
             yield f"events[{number}]: {what}; supported: up and rate of a link, open and backup of a subflow"
-        elif event.rate_bps is not None and math.isinf(event.rate_bps):
-            yield f"events[{number}]: an unlimited rate of links.{event.link}; supported: a limited rate"
         elif event.rate_bps is not None and event.link is not None and _is_unlimited(scenario, event):
             yield f"events[{number}]: a rate of links.{event.link}, which begins unlimited; supported: limited rates"
         elif event.flow is not None and event.subflow in (None, 1):
