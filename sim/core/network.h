@@ -368,6 +368,7 @@ private:
     // network_push.cpp: data that is assigned to subflows before their windows have room
     Socket describe_socket(const Subflow& s) const;
     SocketsView describe_sockets(const Connection& connection);
+    void size_send_buffer(Connection& connection);
     void push_pending(Connection& connection);
     void set_push_timer(Connection& connection);
     bool push_next(Connection& connection);

@@ -82,7 +82,16 @@ bool Network::push_next(Connection& c) {
     return true;
 }
 
+// Without a given size, the send buffer of the connection follows those of its subflows. It counts payload; Linux adds
+// some 100 bytes for every 32 kB.
+void Network::size_send_buffer(Connection& c) {
+    if (scenario_->flows[static_cast<std::size_t>(&c - connections_.data())].send_buffer) return;
+    const std::uint64_t bytes = std::get<LinuxMptcp>(c.scheduler).connection_buffer(describe_sockets(c).sockets);
+    c.send_buffer_pkts = static_cast<std::uint32_t>(bytes / c.payload_bytes);
+}
+
 void Network::push_pending(Connection& c) {
+    size_send_buffer(c);
     bool has_pushed = false;
     while (push_next(c)) has_pushed = true;
     // The timer of the connection restarts, with the latest duration, when an acknowledgement advances data_una, and

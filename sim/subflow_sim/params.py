@@ -319,7 +319,7 @@ _FLOW = (
         "send_buffer",
         Dimension.SIZE,
         "Send buffer of the connection: it holds data until the receiver has everything before it, so a small one "
-        "also lets a slow path stall fast ones.",
+        "also lets a slow path stall fast ones. The scheduler linux-mptcp derives the default from the windows.",
         default=math.inf,
         minimum=1,
         maximum=10**12,

@@ -188,6 +188,17 @@ public:
         return latest > Nanos(0) ? latest : Nanos(200'000'000);
     }
 
+    // Size of the connection's send buffer in bytes: the sum of the buffers of its subflows. Source: Linux
+    // __mptcp_sync_sndbuf
+    std::uint64_t connection_buffer(std::span<const Socket> sockets) {
+        constexpr std::uint64_t kLeast = 4'096;  // tcp_wmem[0]
+        follow(sockets);
+        std::uint64_t bytes = kLeast;
+        for (std::size_t i = 0; i < sockets.size(); ++i)
+            if (sockets[i].is_open) bytes += kept_[i].send_buffer;
+        return bytes;
+    }
+
     // All data is sent again: ends the current burst (Linux __mptcp_retransmit_pending_data).
     void end_burst() { burst_left_ = 0; }
 
