@@ -150,10 +150,11 @@ SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const Transpo
     }
 }
 
-SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced,
+SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, Nanos newest_rtt,
                                                 const Ack& ack) const {
     return {.acked_pkts = static_cast<double>(newly_delivered),
             .rtt = ack.rtt(),
+            .newest_rtt = newest_rtt,
             .srtt = rtt_.srtt(),
             .min_rtt = rtt_.min_rtt(),
             .now = ack.now,
@@ -195,7 +196,7 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     acked_since_loss_ += count;
     add_rtt_sample(ack.rtt(), ack.options);
     restart_rto_after_advance(ack.now, ack.options);
-    const AckSample sample = describe_ack(count, count, ack);
+    const AckSample sample = describe_ack(count, count, latest_rtt_, ack);
     if (sample.is_cwnd_limited) grow_window<false>(sample, ack.siblings);
     advance_round(ack.now, ack.options);
     probe_starts_ = ack.now;
@@ -222,11 +223,14 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     const std::uint32_t una_before = snd_una_;
     const SeqRange duplicate = deliver_acknowledged(ack, outcome);
     measure_round_trip(ack, outcome);
-    if (latest_delivered_[0] != latest_before) latest_rtt_ = ack.now - latest_sent_time_;
+    const bool reports_newer = latest_delivered_[0] != latest_before;
+    if (reports_newer) latest_rtt_ = ack.now - latest_sent_time_;
     LossVerdict losses = judge_losses(ack, outcome, duplicate);
 
     const SenderState state_before = state_;
-    AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, ack);
+    // After a retransmission, only the echo shows which transmission arrived.
+    const Nanos newest_rtt = reports_newer && latest_sent_once_ ? latest_rtt_ : ack.rtt();
+    AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, newest_rtt, ack);
     if ((needs_every_step_ & kForMarks) != 0) [[unlikely]]
         sample.marked_pkts = take_marks(outcome);
     if (sees_every_ack_ && outcome.newly_delivered != 0) notify_every_ack(sample, ack.siblings);

@@ -362,6 +362,7 @@ private:
             latest_delivered_[1] = latest_delivered_[0];
             latest_delivered_[0] = t;
             latest_sent_time_ = packet.sent_time();
+            latest_sent_once_ = !(packet.flags() & kRetransmitted);
         } else if (t > latest_delivered_[1]) {
             latest_delivered_[2] = latest_delivered_[1];
             latest_delivered_[1] = t;
@@ -482,7 +483,8 @@ private:
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
-    AckSample describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, const Ack& ack) const;
+    AckSample describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, Nanos newest_rtt,
+                           const Ack& ack) const;
     template <bool kAsksWhy>
     void grow_window(const AckSample& sample, const Siblings& siblings);
     AckOutcome on_ordinary_ack(const Ack& ack);

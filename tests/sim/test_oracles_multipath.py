@@ -7,12 +7,13 @@ synchronised; each run has other random start offsets, and the mean over the run
 from __future__ import annotations
 
 import functools
+from dataclasses import replace
 
 import pytest
 from tests.helpers.networks import RED, goodputs, link, lossy, mptcp, run, scenario, tcp
 from tests.helpers.statistics import agrees_with, mean
 
-from subflow_sim.scenario_model import NO_CHOICE, Choice, Event, Flow, Link
+from subflow_sim.scenario_model import Choice, Event, Jitter, Link, Profile
 
 SEEDS = range(1, 6)
 COUPLED = ["ewtcp", "lia", "olia", "balia"]
@@ -174,16 +175,17 @@ def test_uncoupled_windows_grow_into_new_capacity_as_fast_as_reno() -> None:
     assert 4 <= seconds_to_fill("uncoupled") <= 6
 
 
-def two_idle_links(controller: Choice, *, noise: bool = False, seed: int = 1) -> dict[str, list[float]]:
-    """2 x 5 Mbit/s, RTT 120 ms, a buffer of one BDP. With noise: 1 % of datagrams of a full packet's size."""
+def two_idle_links(
+    controller: Choice, *, seed: int = 1, profile: Profile = "textbook", jitter_s: float = 0
+) -> dict[str, list[float]]:
+    """2 x 5 Mbit/s, RTT 120 ms, a buffer of one BDP. `jitter_s`: mean of the random delay of each packet."""
     links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
-    flows = [mptcp("flow", ["top", "bottom"], controller)]
-    if noise:
-        flows += [
-            Flow(f"{name}-noise", "cbr", "server", "client", NO_CHOICE, NO_CHOICE, ((name,),), rate_bps=5e4)
-            for name in ("top", "bottom")
-        ]
-    done = run(scenario(links, flows, duration_s=250, warmup_s=50, start_jitter_s=1.0), seed=seed).summary()
+    if jitter_s:
+        jitter = Jitter("exponential", jitter_s)
+        links = [replace(part, forward=replace(part.forward, jitter=jitter)) for part in links]
+    flow = mptcp("flow", ["top", "bottom"], controller)
+    idle = scenario(links, [flow], duration_s=250, warmup_s=50, start_jitter_s=1.0, profile=profile)
+    done = run(idle, seed=seed).summary()
     forward = [direction for direction in done["links"] if direction["direction"] == "forward"]
     return {key: [direction[key] for direction in forward] for key in forward[0] if key not in ("name", "direction")}
 
@@ -196,24 +198,35 @@ def test_loss_based_controllers_use_idle_links(controller: str) -> None:
     assert top == pytest.approx(bottom, rel=0.02)
 
 
-@pytest.mark.parametrize(("drain", "least", "most"), [(True, 2.0, 10.0), (False, 11.5, 12.5)])
-def test_wvegas_keeps_ten_packets_queued_on_idle_links(drain: bool, least: float, most: float) -> None:
-    # x_r q_r = alpha_r and the alphas sum to 10: ten packets queued in all, plus the two in service that we count. With
-    # the drains the average is below ten. Equal rates, no loss.
-    links = two_idle_links(Choice("wvegas", {"drain": drain}))
+def test_wvegas_without_drain_keeps_ten_packets_queued_on_idle_links() -> None:
+    # x_r q_r = alpha_r and the alphas sum to 10: ten packets queued in all, plus the two in service that we count.
+    # Equal rates, no loss.
+    links = two_idle_links(Choice("wvegas", {"drain": False}))
     top, bottom = links["utilisation"]
     assert top == pytest.approx(bottom, rel=0.02)
-    assert least <= sum(links["mean_queue_pkts"]) <= most
+    assert 11.5 <= sum(links["mean_queue_pkts"]) <= 12.5
     assert sum(links["drops_queue"]) == 0
-    if not drain:
-        assert min(top, bottom) >= 0.97
+    assert min(top, bottom) >= 0.97
 
 
-def test_wvegas_as_in_the_kernel_leaves_much_of_idle_links_unused() -> None:
-    # 45 to 75 %: it drains when the queueing delay has doubled, which any other traffic soon causes. (Without jitter it
-    # hardly ever drains.)
-    used = [mean(two_idle_links(Choice("wvegas"), noise=True, seed=seed)["utilisation"]) for seed in SEEDS]
-    assert agrees_with(used, 0.45, 0.75)
+@pytest.mark.parametrize("jitter_s", [0, 50e-6, 200e-6])
+@pytest.mark.parametrize("arithmetic", ["specification", "kernel"])
+@pytest.mark.parametrize("profile", ["textbook", "linux"])
+def test_wvegas_leaves_a_third_of_idle_links_unused(profile: Profile, arithmetic: str, jitter_s: float) -> None:
+    # 60 to 71 % (docs/algorithms/wvegas.md). An independent model of the kernel's module, with noise of 0 to 500
+    # microseconds on each RTT, gives 63 to 66 % with delayed ACKs and 64 to 71 % with an ACK per packet.
+    links = two_idle_links(Choice("wvegas", {"arithmetic": arithmetic}), profile=profile, jitter_s=jitter_s)
+    assert 0.595 <= min(links["utilisation"]) <= max(links["utilisation"]) <= 0.715
+    assert sum(links["mean_queue_pkts"]) <= 10
+    assert sum(links["drops_queue"]) == 0
+
+
+def test_wvegas_does_not_take_delayed_acks_for_a_queue() -> None:
+    # An ACK for two packets gives the RTT of the newer one. With the RTT of the older one, which waited for the newer
+    # one, the kernel's arithmetic uses 64 or 91 %, by chance.
+    for seed in SEEDS:
+        links = two_idle_links(Choice("wvegas", {"arithmetic": "kernel"}), profile="linux", jitter_s=100e-6, seed=seed)
+        assert max(links["utilisation"]) <= 0.68
 
 
 LOSSY_SETTINGS = {
@@ -233,18 +246,20 @@ LOSSY_SETTINGS = {
     ],
 )
 def test_on_lossy_links_coupled_flows_take_one_tcp_and_wvegas_more(setting: str) -> None:
+    # wVegas takes more than the others only with delayed ACKs, as in the paper that measured it. With an ACK per
+    # packet, the queueing delay of an empty queue is exactly 0 or noise, and drains keep the window small.
     rate_bps, rtt_s, loss, low, high = LOSSY_SETTINGS[setting]
     queue_pkts = round(rate_bps * rtt_s / 12000)
     links = [
         link(name, rate_bps=rate_bps, delay_s=rtt_s / 2, queue_pkts=queue_pkts, loss=loss) for name in ("one", "two")
     ]
 
-    def goodput_mbps(controller: str) -> float:
+    def goodput_mbps(controller: str, profile: Profile = "textbook") -> float:
         flow = mptcp("flow", ["one", "two"], controller, count=5)
-        a_scenario = scenario(links, [flow], duration_s=500, warmup_s=100, start_jitter_s=1.0)
+        a_scenario = scenario(links, [flow], duration_s=500, warmup_s=100, start_jitter_s=1.0, profile=profile)
         return mean([rate / 1e6 for seed in SEEDS for rate in goodputs(run(a_scenario, seed=seed)).values()])
 
     coupled = [goodput_mbps(controller) for controller in ("lia", "olia", "balia")]
     assert low <= min(coupled)
     assert max(coupled) <= high
-    assert goodput_mbps("wvegas") > max(coupled)
+    assert goodput_mbps("wvegas", "linux") > max(goodput_mbps(each, "linux") for each in ("lia", "olia", "balia"))

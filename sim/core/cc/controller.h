@@ -35,7 +35,9 @@ struct Window {
 // An ACK as reported to a controller; on_ack receives only ACKs outside fast recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};            // RTT from the echoed timestamp
+    Nanos rtt{};            // RTT from the echoed timestamp: of the oldest packet that a delayed ACK reports
+    // RTT of the newest packet, without the wait of a delayed ACK. Source: Linux tcp_clean_rtx_queue (ca_rtt_us)
+    Nanos newest_rtt{};
     Nanos srtt{};
     Nanos min_rtt{};  // minimum RTT of the subflow so far
     Nanos now{};

@@ -81,11 +81,12 @@ public:
 
     // Ends slow start if more than `gamma` packets are queued: sets the window to the packets that the path holds, plus
     // one. Returns false if slow start continues. Source: Linux tcp_vegas_cong_avoid.
-    static bool leave_slow_start(Window& window, double queued, double gamma, const AckSample& ack, Nanos round_rtt) {
+    static bool leave_slow_start(Window& window, double queued, double gamma, const AckSample& ack, Nanos base_rtt,
+                                 Nanos round_rtt) {
         if (queued <= gamma) return false;
         if (ack.why != nullptr)
             ack.why->set(kSlowStartExit,
-                         {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt), queued, gamma});
+                         {window.cwnd_pkts, to_seconds(base_rtt), to_seconds(round_rtt), queued, gamma});
         window.cwnd_pkts = std::min(window.cwnd_pkts, window.cwnd_pkts - queued + 1);
         window.ssthresh_pkts = std::min(window.ssthresh_pkts, window.cwnd_pkts - 1);
         return true;
@@ -145,7 +146,8 @@ private:
     void judge(Window& window, const AckSample& ack) const {
         const double queued = queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
         if (window.in_slow_start()) {
-            if (!leave_slow_start(window, queued, gamma_, ack, round_rtt_)) slow_start(window, ack.acked_pkts, ack.why);
+            if (!leave_slow_start(window, queued, gamma_, ack, ack.min_rtt, round_rtt_))
+                slow_start(window, ack.acked_pkts, ack.why);
         } else {
             if (ack.why != nullptr)
                 ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt_), queued,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "kernel_wvegas.h"
@@ -58,9 +59,6 @@ public:
     static constexpr double kTotalAlpha = 10;  // packets queued by the connection
     static constexpr double kLowestAlpha = 2;
     static constexpr double kGamma = 1;
-    // Smaller queueing delays are rounding errors. With the kernel's test, q >= 2 q_min, an empty queue would halve the
-    // window in each round trip of a path without jitter.
-    static constexpr Nanos kLeastQueueingDelay{100'000};
 
     explicit WVegas(const Options& options) : drains_(options.number("drain") != 0) {
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace(drains_);
@@ -81,7 +79,8 @@ public:
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
         if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
-        rtt_sum_ += ack.rtt;
+        base_rtt_ = std::min({base_rtt_, ack.min_rtt, ack.newest_rtt});
+        rtt_sum_ += ack.newest_rtt;
         ++samples_;
         is_round_over_ = ack.begins_round;
         if (!is_round_over_) return;
@@ -122,9 +121,11 @@ public:
 
 private:
     void judge(Window& window, const AckSample& ack, const Siblings& siblings) {
-        const double queued = Vegas::queued_pkts(window.cwnd_pkts, ack.min_rtt, round_rtt_);
+        const double queued = Vegas::queued_pkts(window.cwnd_pkts, base_rtt_, round_rtt_);
         if (window.in_slow_start()) {
-            if (!Vegas::leave_slow_start(window, queued, kGamma, ack, round_rtt_))
+            // Whole packets, as in the kernel: a flow's own bursts queue one to two packets on an idle link.
+            if (std::floor(queued) <= kGamma ||
+                !Vegas::leave_slow_start(window, queued, kGamma, ack, base_rtt_, round_rtt_))
                 slow_start(window, ack.acked_pkts, ack.why);
         } else {
             if (queued >= alpha_) {
@@ -132,7 +133,7 @@ private:
                 alpha_ = alpha(window.advertised, siblings);
             }
             if (ack.why != nullptr)
-                ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt_), queued,
+                ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(base_rtt_), to_seconds(round_rtt_), queued,
                                           alpha_, window.advertised});
             Vegas::step(window, queued, alpha_, alpha_);
             if (drains_) drain(window, ack);
@@ -140,18 +141,18 @@ private:
         Vegas::bound(window);
     }
 
-    // Empties the queue once its delay has doubled, so that the minimum RTT is measured again.
+    // Empties the queue once its delay has doubled, so that the minimum RTT is measured again. An empty queue counts as
+    // doubled: on real hosts it measures noise of some microseconds, which causes about as many drains.
     // Source: Linux MPTCP mptcp_wvegas_cong_avoid.
     void drain(Window& window, const AckSample& ack) {
-        const Nanos base_rtt = ack.min_rtt;
-        const Nanos queueing_delay = round_rtt_ - base_rtt;
+        const Nanos queueing_delay = round_rtt_ - base_rtt_;
         if (lowest_queueing_delay_ == Nanos(0) || queueing_delay < lowest_queueing_delay_)
             lowest_queueing_delay_ = queueing_delay;
-        if (queueing_delay < kLeastQueueingDelay || queueing_delay < lowest_queueing_delay_ * 2) return;
+        if (queueing_delay < lowest_queueing_delay_ * 2) return;
         if (ack.why != nullptr)
-            ack.why->set(kDrain, {window.cwnd_pkts, to_seconds(base_rtt), to_seconds(round_rtt_),
+            ack.why->set(kDrain, {window.cwnd_pkts, to_seconds(base_rtt_), to_seconds(round_rtt_),
                                   to_seconds(queueing_delay), to_seconds(lowest_queueing_delay_)});
-        window.cwnd_pkts *= static_cast<double>(base_rtt.value) / (2.0 * static_cast<double>(round_rtt_.value));
+        window.cwnd_pkts *= static_cast<double>(base_rtt_.value) / (2.0 * static_cast<double>(round_rtt_.value));
         lowest_queueing_delay_ = Nanos(0);
     }
 
@@ -161,6 +162,7 @@ private:
     }
 
     double alpha_ = kLowestAlpha;
+    Nanos base_rtt_ = kNever;
     Nanos lowest_queueing_delay_{};  // since the last drain; 0: no sample yet
     // rtt_sum_ and samples_ belong to the current round trip, round_rtt_ and round_samples_ to the last complete one.
     Nanos rtt_sum_{};
