@@ -263,3 +263,22 @@ def test_on_lossy_links_coupled_flows_take_one_tcp_and_wvegas_more(setting: str)
     assert low <= min(coupled)
     assert max(coupled) <= high
     assert goodput_mbps("wvegas", "linux") > max(goodput_mbps(each, "linux") for each in ("lia", "olia", "balia"))
+
+
+def test_trials_of_a_random_agent_take_from_newreno_whatever_the_utility_says() -> None:
+    # 10 Mbit/s, 40 ms, a buffer of one BDP (docs/algorithms/mplibra.md). A trial of up to 32 times the rate overflows
+    # the queue before the utility rejects it.
+    def newreno_over_mplibra(policy: str, **options: float) -> float:
+        libra = mptcp("libra", ["path", "path"], Choice("mplibra", {"policy": policy, **options}))
+        flows = [libra, tcp("reno", "path")]
+        a_scenario = scenario(
+            [link("path", delay_s=0.02, queue_pkts=33)], flows, duration_s=70, warmup_s=10, start_jitter_s=1
+        )
+        rates = [goodputs(run(a_scenario, seed=seed)) for seed in SEEDS]
+        return sum(rate["reno"] for rate in rates) / sum(rate["libra"] for rate in rates)
+
+    random = newreno_over_mplibra("random")
+    assert random == pytest.approx(3.49 / 5.52, rel=0.1)
+    assert newreno_over_mplibra("random", beta=100) == pytest.approx(random, rel=0.15)
+    assert newreno_over_mplibra("neutral") == pytest.approx(4.59 / 5.05, rel=0.1)
+    assert newreno_over_mplibra("random", action_range=1) > 1.5
