@@ -169,6 +169,17 @@ void bind_simulation(nb::module_& m) {
         .def_ro("dropped", &PacketBalance::dropped)
         .def_ro("lost", &PacketBalance::lost)
         .def_ro("acked", &PacketBalance::acked);
+    nb::class_<DelayResult>(m, "DelayResult")
+        .def_ro("mean_s", &DelayResult::mean_s)
+        .def_ro("p95_s", &DelayResult::p95_s)
+        .def_ro("max_s", &DelayResult::max_s)
+        .def_ro("mean_jitter_s", &DelayResult::mean_jitter_s)
+        .def_ro("reordered_pkts", &DelayResult::reordered_pkts)
+        .def_ro("reordered_ratio", &DelayResult::reordered_ratio)
+        .def_ro("max_extent_pkts", &DelayResult::max_extent_pkts)
+        .def_ro("mean_ack_s", &DelayResult::mean_ack_s)
+        .def_ro("p95_ack_s", &DelayResult::p95_ack_s)
+        .def_ro("max_ack_s", &DelayResult::max_ack_s);
     nb::class_<SubflowResult>(m, "SubflowResult")
         .def_ro("throughput_bps", &SubflowResult::throughput_bps)
         .def_ro("goodput_bps", &SubflowResult::goodput_bps)
@@ -181,7 +192,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("marked_pkts", &SubflowResult::marked_pkts)
         .def_ro("mark_reductions", &SubflowResult::mark_reductions)
         .def_ro("packets", &SubflowResult::packets)
-        .def_ro("schedule_share", &SubflowResult::schedule_share);
+        .def_ro("schedule_share", &SubflowResult::schedule_share)
+        .def_ro("delays", &SubflowResult::delays);
     nb::class_<FlowResult>(m, "FlowResult")
         .def_ro("goodput_bps", &FlowResult::goodput_bps)
         .def_ro("completion_s", &FlowResult::completion_s)
@@ -198,7 +210,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("reinjections", &FlowResult::reinjections)
         .def_ro("duplicates", &FlowResult::duplicates)
         .def_ro("mean_hol_blocking_s", &FlowResult::mean_hol_blocking_s)
-        .def_ro("max_reorder_queue_bytes", &FlowResult::max_reorder_queue_bytes);
+        .def_ro("max_reorder_queue_bytes", &FlowResult::max_reorder_queue_bytes)
+        .def_ro("delays", &FlowResult::delays);
     nb::class_<LinkResult>(m, "LinkResult")
         .def_ro("utilisation", &LinkResult::utilisation)
         .def_ro("drops_queue", &LinkResult::drops_queue)

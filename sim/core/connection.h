@@ -38,6 +38,7 @@ struct MetaTimer {
 
 struct Connection {
     FlowKind kind = FlowKind::Tcp;
+    bool is_observed = false;  // packets are captured, or their delays are measured
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;        // the controllers read the state of their siblings
@@ -132,7 +133,7 @@ struct Opening {
     Nanos rtt{};                     // RTT of the SYN
 };
 
-// Packets of a subflow that need the slow path, because they are captured or may carry ECN information.
+// Packets of a subflow that need the slow path, because they are observed or may carry ECN information.
 enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks = 4, kAnswers = 8, kAllLooks = 15 };
 
 // Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they

@@ -173,10 +173,12 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
     out.samples = scenario.duration / sample_interval;
     out.columns = static_cast<std::int64_t>(Recorder::column_count(scenario));
     out.trace_bytes = static_cast<double>(out.samples) * static_cast<double>(out.columns) * sizeof(float);
-    out.object_bytes = static_cast<double>(
-        MarkLog::kBytes + links.size() * (sizeof(Link) + sizeof(LinkSpec)) + loads.size() * sizeof(Subflow) +
-        scenario.flows.size() * (sizeof(Connection) + sizeof(RttHistogram) + sizeof(FlowSpec)) +
-        scenario.events.size() * sizeof(EventSpec));
+    const auto measured = std::ranges::count_if(loads, [](const PathLoad& load) { return load.flow.one_way_delay; });
+    out.object_bytes =
+        static_cast<double>(MarkLog::kBytes + links.size() * (sizeof(Link) + sizeof(LinkSpec)) +
+                            loads.size() * sizeof(Subflow) + static_cast<std::size_t>(measured) * sizeof(OneWayDelay) +
+                            scenario.flows.size() * (sizeof(Connection) + sizeof(DelayHistogram) + sizeof(FlowSpec)) +
+                            scenario.events.size() * sizeof(EventSpec));
     return out;
 }
 

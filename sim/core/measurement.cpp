@@ -21,49 +21,20 @@ SenderStats active_stats(const Network& network, const Subflow& s) {
 }
 }  // namespace
 
-double RttHistogram::quantile_s(double fraction) const {
-    if (count_ == 0) return 0;
-    const double target = fraction * static_cast<double>(count_);
-    double below = 0;
-    for (std::size_t i = first_; i < first_ + buckets_.size(); ++i) {
-        const double here = buckets_[i - first_];
-        if (here > 0 && below + here >= target) {
-            const int octave = static_cast<int>(i >> kSubBits) + kLowestOctave;
-            const double width = std::ldexp(1.0, octave - kSubBits);
-            const double low = std::ldexp(1.0, octave) + static_cast<double>(i & ((1u << kSubBits) - 1)) * width;
-            return (low + width * (target - below) / here) * 1e-9;
-        }
-        below += here;
-    }
-    return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
-}
-
 std::int64_t sent_pkts(const Network& network, const Subflow& s) {
     const Connection& c = network.connections()[s.connection];
     return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
 }
 
-std::size_t RttHistogram::widen(std::size_t bucket) {
-    constexpr std::size_t kPerOctave = std::size_t{1} << kSubBits;
-    const std::size_t octave = bucket / kPerOctave * kPerOctave;
-    if (buckets_.empty()) {
-        first_ = octave;
-        buckets_.resize(kPerOctave);
-    } else if (octave < first_) {
-        buckets_.insert(buckets_.begin(), first_ - octave, 0);
-        first_ = octave;
-    } else {
-        buckets_.resize(octave + kPerOctave - first_);
-    }
-    return bucket - first_;
-}
-
 Measurement::Measurement(const Network& network, Nanos sent_after) : from_(network.now()), sent_after_(sent_after) {
     const std::vector<std::int64_t> in_flight = network.packets_in_flight();
-    for (const Subflow& s : network.subflows())
+    for (const Subflow& s : network.subflows()) {
+        const OneWayDelay* const delays = network.delays_of(subflows_.size());
         subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
                              s.goodput_bytes, sent_pkts(network, s), s.sender.acked_pkts(), s.arrived_pkts,
-                             s.dropped_pkts, in_flight[subflows_.size()], s.marked_pkts});
+                             s.dropped_pkts, in_flight[subflows_.size()], s.marked_pkts,
+                             delays != nullptr ? delays->counters() : DelayCounters()});
+    }
     for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
         flows_.push_back({c.delivered_bytes, c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
@@ -86,6 +57,32 @@ PacketBalance Measurement::balance(const Network& network, std::size_t subflow) 
             .dropped = s.dropped_pkts - base.dropped_pkts,
             .lost = s.lost_pkts,
             .acked = s.sender.acked_pkts() - base.acked_pkts};
+}
+
+// Delays of `count` subflows of a connection together; empty if they are not measured.
+std::optional<DelayResult> Measurement::delays(const Network& network, std::size_t first, std::size_t count) const {
+    if (network.delays_of(first) == nullptr) return std::nullopt;
+    DelayResult result;
+    DelayCounters sum;
+    DelaySpread packets;
+    DelaySpread acks;
+    for (std::size_t i = first; i < first + count; ++i) {
+        const OneWayDelay& measured = *network.delays_of(i);
+        sum += measured.counters() - subflows_[i].delays;
+        packets.add(measured.packets());
+        acks.add(measured.acks());
+        result.max_extent_pkts = std::max(result.max_extent_pkts, measured.max_extent_pkts());
+    }
+    result.mean_s = sum.mean_delay_s();
+    result.p95_s = packets.quantile_s(0.95);
+    result.mean_jitter_s = sum.mean_jitter_s();
+    result.reordered_pkts = sum.reordered_pkts;
+    result.reordered_ratio = ratio(static_cast<double>(sum.reordered_pkts), static_cast<double>(sum.arrived_pkts));
+    result.mean_ack_s = sum.mean_ack_delay_s();
+    result.p95_ack_s = acks.quantile_s(0.95);
+    if (sum.arrived_pkts > 0) result.max_s = to_seconds(packets.most);
+    if (sum.arrived_acks > 0) result.max_ack_s = to_seconds(acks.most);
+    return result;
 }
 
 SubflowResult Measurement::subflow_result(const Network& network, std::size_t index) const {
@@ -118,6 +115,7 @@ SubflowResult Measurement::subflow_result(const Network& network, std::size_t in
     if (c.is_multipath() && all > 0)
         result.schedule_share =
             static_cast<double>(stats.handed_pkts() - base.sender.handed_pkts()) / static_cast<double>(all);
+    result.delays = delays(network, index, 1);
     return result;
 }
 
@@ -155,6 +153,7 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
     const auto delivered = static_cast<double>(c.reassembly.next() - base.delivered_pkts);
     result.mean_hol_blocking_s = delivered > 0 ? (c.reassembly.waited_s() - base.waited_s) / delivered : kNaN;
     result.max_reorder_queue_bytes = c.reassembly.max_held_bytes();
+    result.delays = delays(network, c.first_subflow, c.subflow_count);
     return result;
 }
 

@@ -1,12 +1,14 @@
 // Results of the measured interval, from the end of the warm-up until now: differences of counters.
 #pragma once
 
-#include <bit>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "delay_histogram.h"
 #include "link.h"
 #include "memory.h"
+#include "one_way_delay.h"
 #include "sender.h"
 #include "units.h"
 
@@ -37,6 +39,20 @@ struct PacketBalance {
     }
 };
 
+// Delays of the packets that arrived in the measured interval; times are NaN without packets.
+struct DelayResult {
+    double mean_s = kNaN;
+    double p95_s = kNaN;
+    double max_s = kNaN;
+    double mean_jitter_s = kNaN;  // mean of the running estimate (RFC 3550) over the arrivals
+    std::int64_t reordered_pkts = 0;
+    double reordered_ratio = 0;        // of the packets that arrived
+    std::int64_t max_extent_pkts = 0;  // greatest reordering extent (RFC 4737)
+    double mean_ack_s = kNaN;
+    double p95_ack_s = kNaN;
+    double max_ack_s = kNaN;
+};
+
 struct SubflowResult {
     double throughput_bps = 0;
     double goodput_bps = 0;
@@ -50,6 +66,7 @@ struct SubflowResult {
     std::int64_t mark_reductions = 0;  // reductions of the window because of marks
     PacketBalance packets;
     double schedule_share = 0;  // this subflow's share of the packets handed out; NaN for one path or no packets
+    std::optional<DelayResult> delays;  // only if the flow measures them
 };
 
 struct FlowResult {
@@ -69,6 +86,7 @@ struct FlowResult {
     std::int64_t duplicates = 0;     // arrivals discarded because their data had already arrived
     double mean_hol_blocking_s = 0;  // mean time for which packets wait for earlier ones; NaN without deliveries
     std::int64_t max_reorder_queue_bytes = 0;
+    std::optional<DelayResult> delays;  // of all subflows together; only if the flow measures them
 };
 
 struct LinkResult {
@@ -80,46 +98,6 @@ struct LinkResult {
     std::int64_t marks = 0;
     double mean_queue_pkts = 0;
     std::int64_t max_queue_pkts = 0;
-};
-
-// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave above 2^10 ns.
-class RttHistogram {
-public:
-    void add(Nanos rtt) {
-        std::size_t bucket = bucket_of(rtt) - first_;
-        if (bucket >= buckets_.size()) [[unlikely]]
-            bucket = widen(bucket + first_);
-        ++buckets_[bucket];
-        ++count_;
-    }
-    std::uint64_t count() const { return count_; }
-    void clear() { *this = RttHistogram(); }
-    // Value in seconds below which `fraction` of the samples lie, interpolated within its bucket. 0 without samples.
-    double quantile_s(double fraction) const;
-    std::size_t heap_bytes() const { return heap_bytes_of(buckets_); }
-
-private:
-    static constexpr int kSubBits = 5;
-    static constexpr int kLowestOctave = 10;
-    static constexpr int kOctaves = 28;  // up to 2^38 ns, 4.6 minutes
-
-    static std::size_t bucket_of(Nanos rtt) {
-        const auto v = static_cast<std::uint64_t>(rtt.value);
-        const int octave = static_cast<int>(std::bit_width(v)) - 1;
-        if (octave < kLowestOctave) return 0;
-        if (octave >= kLowestOctave + kOctaves) return (kOctaves << kSubBits) - 1;
-        const std::uint64_t within = (v >> (octave - kSubBits)) & ((1u << kSubBits) - 1);
-        return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
-    }
-
-    // Makes room for a bucket and returns its position.
-    [[gnu::noinline]] std::size_t widen(std::size_t bucket);
-
-    // Covers the octaves from the smallest to the largest sample: the samples of a flow span few octaves, and a network
-    // may have many flows.
-    std::vector<std::uint32_t> buckets_;
-    std::size_t first_ = 0;  // first bucket in `buckets_`
-    std::uint64_t count_ = 0;
 };
 
 // Data packets or datagrams sent by a subflow since the start, including retransmissions.
@@ -151,6 +129,7 @@ private:
         std::int64_t dropped_pkts = 0;
         std::int64_t in_flight_pkts = 0;
         std::int64_t marked_pkts = 0;
+        DelayCounters delays;
     };
     struct FlowBaseline {
         std::int64_t delivered_bytes = 0;
@@ -167,10 +146,11 @@ private:
 
     double seconds(const Network& network) const;
     PacketBalance balance(const Network& network, std::size_t subflow) const;
+    std::optional<DelayResult> delays(const Network& network, std::size_t first, std::size_t count) const;
 
     Nanos from_{};
     Nanos sent_after_{-1};
-    std::vector<RttHistogram> rtts_;  // [flow]
+    std::vector<DelayHistogram> rtts_;  // [flow]
     // Counters at the start of the interval
     std::vector<SubflowBaseline> subflows_;
     std::vector<FlowBaseline> flows_;

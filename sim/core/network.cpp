@@ -37,6 +37,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         note_script(flow.scheduler);
         Connection connection;
         connection.kind = flow.kind;
+        connection.is_observed = flow.one_way_delay;
         connection.first_subflow = static_cast<std::uint32_t>(subflows_.size());
         connection.subflow_count = static_cast<std::uint32_t>(flow.paths.size());
         const Controller controller = controller_of(flow);
@@ -85,6 +86,10 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, connection, s);
+            if (flow.one_way_delay) {
+                delays_.resize(subflows_.size() + 1);
+                delays_.back().emplace();
+            }
             agree_on_ecn(s, connection, controller);
             s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
             s.lane = DataLane(s.ordinal, path.forward.back(), links_[path.forward.back()].is_order_free());
@@ -517,6 +522,7 @@ void Network::close_subflow(std::uint32_t index) {
     s.sender = make_sender(controller, c, s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
+    if (OneWayDelay* const delays = delays_at(index)) delays->reopen();
     agree_on_ecn(s, c, controller);
     s.buffer = ReceiveBuffer(c.payload_bytes, scenario_->flows[s.connection].recv_buffer);
     s.acks_heard = 0;
@@ -526,7 +532,7 @@ void Network::close_subflow(std::uint32_t index) {
 
 std::size_t Network::heap_bytes() const {
     return heap_bytes_of(events_, links_, media_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
-                         ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_);
+                         ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_, delays_);
 }
 
 Network::Fullest Network::fullest() const {
@@ -538,7 +544,10 @@ Network::Fullest Network::fullest() const {
     for (std::uint32_t i = 0; i < connections_.size(); ++i) {
         const Connection& c = connections_[i];
         std::size_t bytes = c.heap_bytes();
-        for (std::uint32_t s = 0; s < c.subflow_count; ++s) bytes += subflows_[c.first_subflow + s].heap_bytes();
+        for (std::uint32_t s = c.first_subflow; s < c.first_subflow + c.subflow_count; ++s) {
+            bytes += subflows_[s].heap_bytes();
+            if (s < delays_.size()) bytes += delays_[s].heap_bytes();
+        }
         weigh(false, i, bytes);
     }
     return fullest;
@@ -547,6 +556,8 @@ Network::Fullest Network::fullest() const {
 void Network::begin_measurement() {
     measurement_ = Measurement(*this, now_);
     for (Subflow& s : subflows_) s.lost_pkts = 0;
+    for (Boxed<OneWayDelay>& delays : delays_)
+        if (delays) delays->restart();
     for (Connection& c : connections_) c.reassembly.restart_max();
     for (Link& link : links_) link.restart_max_queue(now_);
 }

@@ -15,6 +15,7 @@
 #include "link.h"
 #include "marks.h"
 #include "measurement.h"
+#include "one_way_delay.h"
 #include "packet.h"
 #include "scenario.h"
 #include "timeline.h"
@@ -85,6 +86,12 @@ public:
     const std::vector<Medium>& media() const { return media_; }
     const std::vector<Subflow>& subflows() const { return subflows_; }
     const std::vector<Connection>& connections() const { return connections_; }
+    // One past the last subflow whose delays are measured.
+    std::size_t measured_subflows() const { return delays_.size(); }
+    // One-way delays of a subflow; nullptr if its flow does not measure them.
+    const OneWayDelay* delays_of(std::size_t subflow) const {
+        return subflow < delays_.size() && delays_[subflow] ? &*delays_[subflow] : nullptr;
+    }
 
     // Events of the run (marks.h) since the last call, in order of time. The log is bounded; marks_lost() counts the
     // marks beyond its capacity.
@@ -331,19 +338,23 @@ private:
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
-    // Not inlined: captures are rare, and the callers are on the path of every packet.
+    // Not inlined: captures and measured delays are rare, and the callers are on the path of every packet.
     [[gnu::noinline]] void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
+    void measure_delay(OneWayDelay& delays, const Packet& packet, Station station, Nanos at);
+    OneWayDelay* delays_at(std::size_t subflow) {
+        return subflow < delays_.size() && delays_[subflow] ? &*delays_[subflow] : nullptr;
+    }
 
     // network_ecn.cpp: marks, and their reports between the ends
     void agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller);
     void update_packet_checks(Subflow& s, const Connection& c);
     // True if a packet needs the slow path, for subflows whose `looks` include its kind.
     static bool is_unusual_data(const Packet& packet, const Subflow& s, const Connection& c) {
-        return packet.transmission >= Packet::bits_of(Ecn::Marked) || s.marks.echoes || c.captured;
+        return packet.transmission >= Packet::bits_of(Ecn::Marked) || s.marks.echoes || c.is_observed;
     }
     static bool is_unusual_answer(const Packet& ack, const Subflow& s, const Connection& c) {
         return s.sender.is_news(ack.transmission >> Packet::kNumberBits, ack.seq) || ack.extension != kNoExtension ||
-               c.captured;
+               c.is_observed;
     }
     [[gnu::cold, gnu::noinline]] std::uint32_t with_ecn_mark(Packet packet, Sent which, Subflow& s, Connection& c);
     [[gnu::noinline]] void on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
@@ -429,6 +440,9 @@ private:
     Measurement measurement_;
     MarkLog marks_;
     LearningAgents agents_;
+    // [subflow] beside the subflows, whose size would otherwise cost instructions at every look-up; empty after the
+    // last flow that measures delays
+    std::vector<Boxed<OneWayDelay>> delays_;
 
     // Scratch space for single calls. Members, so that a call for two subflows need not initialise arrays of 32.
     std::array<Candidate, kMaxSubflows> candidates_;

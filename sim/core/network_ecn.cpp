@@ -32,7 +32,8 @@ void Network::update_packet_checks(Subflow& s, const Connection& c) {
     int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
     if (confirms_with_cwr(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
     if (s.marks.has_news) looks |= kAcks;
-    s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
+    if (c.is_observed) looks |= c.captured ? kAllLooks : kArrivals | kAcks | kAnswers;
+    s.looks = static_cast<std::uint8_t>(looks);
 }
 
 // Called after the sender has reduced its window. If the ECN mode uses CWR, the next new packet reports the reduction
@@ -56,7 +57,7 @@ std::uint32_t Network::with_ecn_mark(Packet packet, Sent which, Subflow& s, Conn
 
 // A data packet reaches the receiver at `at`.
 void Network::on_ecn_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    note_packet(c, packet, Station::Receiver, at);
+    if (c.is_observed) note_packet(c, packet, Station::Receiver, at);
     const bool is_marked = packet.ecn() == Ecn::Marked;
     s.marked_pkts += is_marked;
     EcnReceived& seen = s.marks;
@@ -118,7 +119,7 @@ void Network::note_ecn_echo(Packet ack, Subflow& s, Connection& c, Nanos at) {
         s.marks.has_news = false;
         update_packet_checks(s, c);
     }
-    note_packet(c, ack, Station::Receiver, at);
+    if (c.is_observed) note_packet(c, ack, Station::Receiver, at);
 }
 
 // The AccECN option of an ACK, or null without it.
@@ -135,7 +136,7 @@ const EcnOption* Network::ecn_option(const Packet& ack, const Subflow& s) const 
 
 // An ACK reaches the sender.
 void Network::on_ecn_answer(const Packet& ack, Subflow& s, Connection& c) {
-    note_packet(c, ack, Station::Sender, now_);
+    if (c.is_observed) note_packet(c, ack, Station::Sender, now_);
     // The counter of marks has three bits: the smaller number in an overtaken ACK would look like new marks.
     if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
     EcnEcho echo{.flags = ack.ecn_flags()};

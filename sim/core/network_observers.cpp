@@ -1,4 +1,4 @@
-// The part of Network that collects records of subflows and connections: intervals, decisions, packets.
+// The part of Network that collects records of subflows and connections: intervals, decisions, packets, delays.
 #include <algorithm>
 
 #include "cc/controllers.h"
@@ -102,6 +102,7 @@ void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
     Connection& c = connections_[flow];
     if (!c.captured) c.captured.emplace();
     c.captured->set_capacity(capacity);
+    c.is_observed = true;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) update_packet_checks(subflows_[c.first_subflow + i], c);
     if (c.defers_data) replan_lookahead();
 }
@@ -126,7 +127,22 @@ void Network::fetch_extensions(std::uint32_t first) const {
     fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
 }
 
+// Packets of a closed subflow do not count.
+void Network::measure_delay(OneWayDelay& delays, const Packet& p, Station station, Nanos at) {
+    const Subflow& s = subflows_[p.subflow];
+    if (!is_current(s, p)) return;
+    // Without ECN, the number has all bits.
+    const std::uint32_t number = s.ecn == EcnMode::Off ? p.transmission : p.number();
+    const bool is_receiver = station == Station::Receiver;
+    if (p.kind() == PacketKind::Ack) {
+        is_receiver ? delays.on_ack_sent(at) : delays.on_ack(number, at);
+    } else if (p.kind() != PacketKind::Handshake && is_receiver) {
+        delays.on_arrival(number, p.sent_time, at);
+    }
+}
+
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
+    if (OneWayDelay* const delays = delays_at(p.subflow)) measure_delay(*delays, p, station, at);
     if (!c.captured) return;
     const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
     const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;

@@ -88,7 +88,7 @@ SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c,
             return note_packet(c, packet, Station::Receiver, at);
         on_data(packet, s, c, at);
     } else {
-        if (c.captured) [[unlikely]]
+        if (c.is_observed) [[unlikely]]
             note_packet(c, packet, Station::Receiver, at);
         c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
     }

@@ -1,6 +1,7 @@
 #include "recorder.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <new>
 #include <span>
@@ -50,6 +51,13 @@ constexpr Named kIntervalColumns[] = {
 };
 // Subflows whose ends negotiated ECN, and links that may mark.
 constexpr Named kMarksColumn[] = {{"marks_pkts", "pkt"}};
+// Subflows whose delays are measured, and datagram flows, which have no subflows and no ACKs.
+constexpr Named kDelayColumns[] = {
+    {"one_way_delay_s", "s"},
+    {"jitter_s", "s"},
+    {"reordered_pkts", "pkt"},
+};
+constexpr Named kAckDelayColumn[] = {{"ack_delay_s", "s"}};
 // Recorded for a flow if its learning agent controls all subflows together, otherwise for each subflow with an agent.
 constexpr Named kRewardColumn[] = {{"reward", ""}};
 constexpr Named kLinkColumns[] = {
@@ -57,6 +65,15 @@ constexpr Named kLinkColumns[] = {
     {"drops_pkts", "pkt"},
     {"utilisation", ""},
 };
+
+// Values of kDelayColumns and of kAckDelayColumn since the counters at the last sample. Not a part of sample(), whose
+// position would then be in memory instead of a register.
+using DelaySample = std::array<double, std::size(kDelayColumns) + std::size(kAckDelayColumn)>;
+[[gnu::noinline]] DelaySample sample_of(const OneWayDelay& measured, const DelayCounters& last) {
+    const DelayCounters interval = measured.counters() - last;
+    return {interval.mean_delay_s(), interval.compared_pkts > 0 ? measured.jitter_s() : kNaN,
+            static_cast<double>(interval.reordered_pkts), interval.mean_ack_delay_s()};
+}
 
 std::int64_t drops_of(const LinkStats& s) {
     return s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted;
@@ -107,7 +124,9 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
         if (may_mark(link.discipline)) ++count;
     for (const FlowSpec& flow : scenario.flows) {
         if (flow.paths.size() > 1) count += std::size(kMultipathColumns) + flow.paths.size();
+        if (flow.one_way_delay) count += flow.paths.size() * std::size(kDelayColumns);
         if (sends_datagrams(flow.kind)) continue;
+        if (flow.one_way_delay) count += flow.paths.size();
         count += flow.paths.size() * std::size(kSubflowColumns);
         const Controller controller = make_controller(flow.controller);
         if (ecn_mode(scenario, flow, ecn_use_of(controller)) != EcnMode::Off) count += flow.paths.size();
@@ -127,7 +146,10 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         add(TraceScope::Flow, i, kFlowColumns);
         if (has_reward(network, network.connections()[i].first_subflow, TraceScope::Flow))
             add(TraceScope::Flow, i, kRewardColumn);
-        if (network.connections()[i].is_multipath()) add(TraceScope::Flow, i, kMultipathColumns);
+        const Connection& c = network.connections()[i];
+        if (sends_datagrams(c.kind) && network.delays_of(c.first_subflow) != nullptr)
+            add(TraceScope::Flow, i, kDelayColumns);
+        if (c.is_multipath()) add(TraceScope::Flow, i, kMultipathColumns);
     }
     has_intervals_.resize(network.subflows().size());
     for (const Subflow& s : network.subflows()) has_marks_.push_back(s.ecn != EcnMode::Off);
@@ -140,6 +162,10 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         // Depends on the initial controller: an event that changes the controller does not change the columns.
         has_intervals_[i] = network.subflows()[i].sender.monitor() ? 1 : 0;
         if (has_marks_[i] != 0) add(TraceScope::Subflow, i, kMarksColumn);
+        if (network.delays_of(i) != nullptr) {
+            add(TraceScope::Subflow, i, kDelayColumns);
+            add(TraceScope::Subflow, i, kAckDelayColumn);
+        }
         if (has_intervals_[i] != 0) add(TraceScope::Subflow, i, kIntervalColumns);
     }
     for (std::uint32_t i = 0; i < network.links().size(); ++i) {
@@ -236,6 +262,9 @@ void Recorder::read_counters(const Network& network) {
         last_.subflows[i] = {s.received_bytes,  s.goodput_bytes, stats.marked_lost, stats.handed_pkts(), s.marked_pkts,
                              stats.rtt_samples, rtt_at};
     }
+    last_.delays.resize(network.measured_subflows());
+    for (std::size_t i = 0; i < last_.delays.size(); ++i)
+        if (const OneWayDelay* const delays = network.delays_of(i)) last_.delays[i] = delays->counters();
     last_.links.clear();
     for (const Link& l : network.links())
         last_.links.push_back({drops_of(l.stats()), l.stats().marks, l.busy_until(network.now())});
@@ -255,6 +284,11 @@ void Recorder::sample(const Network& network) {
         put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
         if (has_reward(network, c.first_subflow, TraceScope::Flow))
             put(c.is_active(network.now()) ? network.latest_reward(c.first_subflow).value_or(kNaN) : kNaN);
+        const OneWayDelay* const delays = sends_datagrams(c.kind) ? network.delays_of(c.first_subflow) : nullptr;
+        if (delays != nullptr) {
+            const DelaySample values = sample_of(*delays, last_.delays[c.first_subflow]);
+            for (std::size_t n = 0; n < std::size(kDelayColumns); ++n) put(values[n]);
+        }
         if (!c.is_multipath()) continue;
         put(static_cast<double>(c.reassembly.held_bytes()));
         const auto delivered_pkts = static_cast<double>(c.reassembly.next() - last_.flows[i].delivered_pkts);
@@ -288,6 +322,8 @@ void Recorder::sample(const Network& network) {
         if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
             put_state(true, network.latest_reward(subflow).value_or(kNaN));
         if (has_marks_[i] != 0) put(static_cast<double>(s.marked_pkts - last_.subflows[i].marked_pkts));
+        if (const OneWayDelay* const delays = network.delays_of(i))
+            for (const double value : sample_of(*delays, last_.delays[i])) put(value);
         if (has_intervals_[i] == 0) continue;
         static constexpr IntervalRecord kNone;
         const bool has_interval = sender.latest_interval() != nullptr;

@@ -25,12 +25,13 @@ struct TraceColumn {
     std::string_view unit;
 };
 
-// Sample k describes the time (k + 1) * interval. Rates, utilisation, counts of events, schedule shares and blocking
-// times cover the interval that ends then; all other columns are states at that instant. NaN is a gap. The columns of a
-// sender's state contain gaps until the subflow is established and after its flow ends. RTT columns also contain gaps
-// in intervals that end more than one retransmission timeout after the last interval with a sample: by then an ACK
-// would have arrived (RFC 6298). One thread records. Other threads may read the first `count()` samples of any column
-// at the same time, because columns never move and the count is published after the values.
+// Sample k describes the time (k + 1) * interval. Rates, utilisation, counts of events, schedule shares, blocking times
+// and one-way delays cover the interval that ends then; all other columns are states at that instant. NaN is a gap. The
+// columns of a sender's state contain gaps until the subflow is established and after its flow ends. RTT columns also
+// contain gaps in intervals that end more than one retransmission timeout after the last interval with a sample: by
+// then an ACK would have arrived (RFC 6298). Columns of arrivals contain gaps in intervals without arrivals. One thread
+// records. Other threads may read the first `count()` samples of any column at the same time, because columns never
+// move and the count is published after the values.
 class Recorder {
 public:
     // State of the recorder: together with a state of the network, it lets recording resume with identical samples.
@@ -62,8 +63,9 @@ public:
         std::vector<FlowCounters> flows;
         std::vector<SubflowCounters> subflows;
         std::vector<LinkCounters> links;
+        std::vector<DelayCounters> delays;  // [subflow] empty after the last subflow with measured delays
 
-        std::size_t heap_bytes() const { return heap_bytes_of(flows, subflows, links); }
+        std::size_t heap_bytes() const { return heap_bytes_of(flows, subflows, links, delays); }
     };
 
     // Throws ScenarioError unless the interval is greater than 0, and std::bad_alloc if the samples of the whole run do

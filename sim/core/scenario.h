@@ -133,10 +133,11 @@ struct FlowSpec {
     // Maximum numbers of additional subflows and of accepted address announcements; empty: unlimited
     std::optional<std::uint32_t> subflow_limit;
     std::optional<std::uint32_t> address_limit;
-    DatagramSpec datagrams;  // Cbr and OnOff only
+    DatagramSpec datagrams;      // Cbr and OnOff only
+    bool one_way_delay = false;  // measures one-way delay, jitter and reordering of the packets
 };
 SUBFLOW_FIELDS(FlowSpec, name, host, kind, controller, decider, scheduler, paths, start, stop, lifetime, size,
-               recv_buffer, send_buffer, ecn, subflow_limit, address_limit, datagrams)
+               recv_buffer, send_buffer, ecn, subflow_limit, address_limit, datagrams, one_way_delay)
 
 // A change of one link direction or of one flow's subflows at a given time. Absent fields do not change.
 struct EventSpec {

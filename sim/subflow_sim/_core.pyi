@@ -833,6 +833,37 @@ class PacketBalance:
     @property
     def acked(self) -> int: ...
 
+class DelayResult:
+    @property
+    def mean_s(self) -> float: ...
+
+    @property
+    def p95_s(self) -> float: ...
+
+    @property
+    def max_s(self) -> float: ...
+
+    @property
+    def mean_jitter_s(self) -> float: ...
+
+    @property
+    def reordered_pkts(self) -> int: ...
+
+    @property
+    def reordered_ratio(self) -> float: ...
+
+    @property
+    def max_extent_pkts(self) -> int: ...
+
+    @property
+    def mean_ack_s(self) -> float: ...
+
+    @property
+    def p95_ack_s(self) -> float: ...
+
+    @property
+    def max_ack_s(self) -> float: ...
+
 class SubflowResult:
     @property
     def throughput_bps(self) -> float: ...
@@ -869,6 +900,9 @@ class SubflowResult:
 
     @property
     def schedule_share(self) -> float: ...
+
+    @property
+    def delays(self) -> DelayResult | None: ...
 
 class FlowResult:
     @property
@@ -918,6 +952,9 @@ class FlowResult:
 
     @property
     def max_reorder_queue_bytes(self) -> int: ...
+
+    @property
+    def delays(self) -> DelayResult | None: ...
 
 class LinkResult:
     @property

@@ -407,6 +407,12 @@ _FLOW = (
         field="mean_off",
         applies_to=("onoff",),
     ),
+    Param(
+        "one_way_delay",
+        Dimension.FLAG,
+        "Measures the one-way delay of its packets and ACKs on each path, and jitter and reordering at the receiver.",
+        default=False,
+    ),
 )
 
 _EVENT = (

@@ -435,6 +435,7 @@ class Flow:
         ecn: tcp and mptcp only, ECN mode negotiated by the two ends: "off", "rfc3168", "accecn"; None: as in the
             transport, or as required by the controller.
         arrivals: random arrivals of copies, with a `count` of 1; None: all `count` copies start at `start_s`.
+        one_way_delay: True to measure one-way delay, jitter and reordering of its packets.
     """
 
     name: str
@@ -461,6 +462,7 @@ class Flow:
     mean_off_s: float | None = None
     arrivals: Arrivals | None = None
     ecn: str | None = None
+    one_way_delay: bool = False
 
     @property
     def sends_datagrams(self) -> bool:

@@ -425,6 +425,9 @@ class Simulation:
 
         Undefined results (a mean RTT without a sample, the completion time of an incomplete flow) are None.
 
+        Flows with `one_way_delay`, and their subflows, also have the delays of their packets, jitter and reordering of
+        the arrivals, and the delays of their ACKs (None for datagrams).
+
         Packets are data packets and datagrams, retransmissions included. `packets_in_flight_at_start` + `packets_sent`
         = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: packets on links at the start of the
         measured interval are dropped or delivered within it. `packets_lost` counts the dropped packets among
@@ -475,6 +478,7 @@ class Simulation:
                     "duplicates": result.duplicates,
                     "mean_hol_blocking_s": _defined(result.mean_hol_blocking_s),
                     "max_reorder_queue_bytes": result.max_reorder_queue_bytes,
+                    **_delay_summary(result.delays),
                     "subflows": []
                     if flow.sends_datagrams
                     else [self._subflow_summary(i, in_flight[i]) for i in subflow_indices],
@@ -537,6 +541,7 @@ class Simulation:
             "marked_packets": result.marked_pkts,
             "mark_reductions": result.mark_reductions,
             "schedule_share": _defined(result.schedule_share),
+            **_delay_summary(result.delays),
         }
 
     def _link_summary(self, index: int) -> dict[str, Any]:
@@ -587,6 +592,24 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
         "packets_in_flight_at_end": in_flight,
         "packets_lost": packets.lost,
         "packets_acked": packets.acked,
+    }
+
+
+def _delay_summary(delays: _core.DelayResult | None) -> dict[str, float | None]:
+    """One-way delays, jitter and reordering of the measured interval; empty for a flow that does not measure them."""
+    if delays is None:
+        return {}
+    return {
+        "mean_one_way_delay_s": _defined(delays.mean_s),
+        "p95_one_way_delay_s": _defined(delays.p95_s),
+        "max_one_way_delay_s": _defined(delays.max_s),
+        "mean_jitter_s": _defined(delays.mean_jitter_s),
+        "reordered_packets": delays.reordered_pkts,
+        "reordered_ratio": delays.reordered_ratio,
+        "max_reorder_extent_pkts": delays.max_extent_pkts,
+        "mean_ack_delay_s": _defined(delays.mean_ack_s),
+        "p95_ack_delay_s": _defined(delays.p95_ack_s),
+        "max_ack_delay_s": _defined(delays.max_ack_s),
     }
 
 

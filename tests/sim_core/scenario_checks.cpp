@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <sstream>
 
 #include "estimate.h"
@@ -41,6 +42,21 @@ std::string results_of(const Network& network) {
         out << " link " << r.utilisation << ' ' << r.drops_queue << ' ' << r.drops_random << ' ' << r.drops_down << ' '
             << r.mean_queue_pkts << ' ' << r.max_queue_pkts;
     }
+    return out.str();
+}
+
+// All measured delays in one text.
+std::string delays_of(const Network& network) {
+    std::ostringstream out;
+    out << std::hexfloat;
+    const auto tell = [&](const std::optional<DelayResult>& r) {
+        if (!r) return;
+        out << ' ' << r->mean_s << ' ' << r->p95_s << ' ' << r->max_s << ' ' << r->mean_jitter_s << ' '
+            << r->reordered_pkts << ' ' << r->max_extent_pkts << ' ' << r->mean_ack_s << ' ' << r->p95_ack_s << ' '
+            << r->max_ack_s;
+    };
+    for (std::size_t i = 0; i < network.connections().size(); ++i) tell(network.flow_result(i).delays);
+    for (std::size_t i = 0; i < network.subflows().size(); ++i) tell(network.subflow_result(i).delays);
     return out.str();
 }
 
@@ -119,8 +135,9 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
         check_instant(simulation.network());
         if (!snapshot && draw.chance(0.2)) snapshot = simulation.snapshot();
     }
-    require(results_of(simulation.network()) == expected,
-            "steps or records made a difference: " + results_of(simulation.network()) + " not " + expected);
+    const auto results = [](const Network& network) { return results_of(network) + delays_of(network); };
+    require(results(simulation.network()) == expected,
+            "steps or records made a difference: " + results(simulation.network()) + " not " + expected);
     require(simulation.recorder().count() == static_cast<std::size_t>(scenario.duration / interval),
             "samples are missing");
     if (!snapshot) return;
@@ -129,7 +146,7 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
     for (Simulation* each : {&simulation, fork.get()}) {
         if (each == &simulation) each->restore(*snapshot);
         each->run_until(scenario.duration);
-        require(results_of(each->network()) == expected, "what followed a snapshot was another run");
+        require(results(each->network()) == expected, "what followed a snapshot was another run");
         require(hash_of_traces(each->recorder()) == traces, "what followed a snapshot left other traces");
     }
 }
@@ -228,7 +245,16 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     network.run_until(scenario.duration);
     network.check_invariants();
     check_books(network);
-    check_steps(scenario, seed, draw, results_of(network));
+    if (draw.chance(0.5)) {
+        check_steps(scenario, seed, draw, results_of(network));
+    } else {
+        Scenario measured = scenario;
+        for (FlowSpec& flow : measured.flows) flow.one_way_delay = true;
+        Network observed(measured, seed);
+        observed.run_until(measured.duration);
+        require(results_of(observed) == results_of(network), "the measurement of delays made a difference");
+        check_steps(measured, seed, draw, results_of(observed) + delays_of(observed));
+    }
     check_capture(scenario, seed, results_of(network));
     if (!scenario.events.empty()) check_live_changes(scenario, seed, draw);
     if (tries_any_rate(scenario)) return network;
