@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
@@ -19,7 +18,7 @@ from subflow_app.features.traces.core.events import (
 from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
 from subflow_sim.whole_scenario import Scenario
 
-RICH = make_scenario(replace(make_flow("download", controller="mpcc-loss"), ecn="accecn"))
+RICH = make_scenario(make_flow("download", controller="mpcc-loss", ecn="accecn", one_way_delay=True))
 """A scenario whose runs have every possible column, and monitor intervals."""
 
 LEARNING = make_scenario(

@@ -65,6 +65,8 @@ FEATURES = (
     AgentNumber("rtt", "1", "over the least so far, less 1", 0.0, 5.0),
 )
 MARK_COLUMNS = (("marks_pkts", "pkt"),)
+DELAY_COLUMNS = (("one_way_delay_s", "s"), ("jitter_s", "s"), ("reordered_pkts", "pkt"))
+ACK_COLUMNS = (("ack_delay_s", "s"),)
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
 
 
@@ -90,6 +92,7 @@ def make_flow(
     arrivals: Arrivals | None = None,
     controller: str | None = None,
     ecn: str | None = None,
+    one_way_delay: bool = False,
 ) -> Flow:
     return Flow(
         name=name,
@@ -102,6 +105,7 @@ def make_flow(
         count=count,
         arrivals=arrivals,
         ecn=ecn,
+        one_way_delay=one_way_delay,
         rate_bps=1e6 if kind in ("cbr", "onoff") else None,
     )
 
@@ -163,6 +167,10 @@ class FakeSimulation:
                 of_subflow = SUBFLOW_COLUMNS + (SHARE_COLUMNS if is_multipath else ())
                 if flow.ecn is not None:
                     of_subflow += MARK_COLUMNS
+                if flow.one_way_delay and flow.sends_datagrams:
+                    of_flow += DELAY_COLUMNS
+                elif flow.one_way_delay:
+                    of_subflow += DELAY_COLUMNS + ACK_COLUMNS
                 if flow.controller.name in INTERVAL_CONTROLLERS:
                     of_subflow += INTERVAL_COLUMNS
                 if flow.controller.name == "drl-cc":

@@ -136,6 +136,9 @@ BY_PACKETS = Combination(
     translatable("mean over the flows, weighted by packets acknowledged"),
     ("packets_acked", "packets_delivered"),
 )
+BY_DELIVERED = Combination(
+    "weighted", translatable("mean over the flows, weighted by packets delivered"), ("packets_delivered",)
+)
 SPAN = Combination(
     "span",
     translatable("from the first start to the last byte; unknown while a flow is incomplete"),
@@ -344,10 +347,11 @@ _ENDS: Mapping[str, Dimension] = {
     ".loss": Dimension.RATIO,
 }
 # Times with these words in their key are shown in milliseconds.
-_SHORT_TIMES = ("rtt", "delay", "blocking")
+_SHORT_TIMES = ("rtt", "delay", "blocking", "jitter")
 _MORE_IS_BETTER = ("goodput_bps", "throughput_bps", "flow_bps", "jain", "utilisation", "utility", "reward")
 _LESS_IS_BETTER = (
-    "rtt_s", "delay_s", "loss_ratio", "retransmits", "completion_s", "makespan_s", "queue_pkts", "blocking_s",
+    "rtt_s", "delay_s", "jitter_s", "loss_ratio", "reordered_ratio", "retransmits", "completion_s", "makespan_s",
+    "queue_pkts", "blocking_s",
 )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import (
+    BY_DELIVERED,
     BY_PACKETS,
     GREATEST,
     JAIN,
@@ -33,6 +34,7 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.trace_measures import TRACE_MEASURES, TRAINING_MEASURES
 
 __all__ = [
+    "DELAYS",
     "MEASURES",
     "NAMED",
     "RUN_MEASURES",
@@ -231,6 +233,124 @@ _OF_FLOWS_AND_SUBFLOWS = (
     ),
 )
 
+DELAYS: tuple[Measure, ...] = tuple(
+    replace(each, of_run=each.key)
+    for each in (
+        told_by(
+            "mean_one_way_delay_s",
+            translatable("Mean one-way delay"),
+            "Delay",
+            function="one_way_delay",
+            definition=translatable(
+                "Mean time from the sender to the receiver of the packets that arrived; of several flows weighted by "
+                "packets delivered."
+            ),
+            formula=translatable(
+                "sum of (arrival − departure) of the packets that arrived after the warm-up / their number"
+            ),
+            combine=BY_DELIVERED,
+        ),
+        told_by(
+            "p95_one_way_delay_s",
+            translatable("95th percentile of the one-way delay"),
+            "Delay p95",
+            function="p95_one_way_delay",
+            definition=translatable(
+                "One-way delay that 95 % of a flow's packets stay below; of several flows the mean."
+            ),
+            formula=translatable("0.95 quantile of the delays after the warm-up, to 1/32 of its value"),
+            combine=MEAN,
+        ),
+        told_by(
+            "max_one_way_delay_s",
+            translatable("Longest one-way delay"),
+            "Delay max",
+            function="max_one_way_delay",
+            definition=translatable("Greatest one-way delay of a packet; of several flows the greatest."),
+            formula=translatable("greatest delay of the packets that arrived after the warm-up"),
+            combine=GREATEST,
+        ),
+        told_by(
+            "mean_jitter_s",
+            translatable("Mean jitter"),
+            "Jitter",
+            function="jitter",
+            definition=translatable(
+                "Mean interarrival jitter of the packets (RFC 3550); of several flows weighted by packets delivered."
+            ),
+            formula=translatable(
+                "mean over the arrivals after the warm-up of J, with J ← J + (|change of the delay| − J) / 16"
+            ),
+            combine=BY_DELIVERED,
+        ),
+        _count(
+            "reordered_packets",
+            translatable("Reordered packets"),
+            translatable("Packets that arrived after a packet sent later (RFC 4737); of several flows the sum."),
+            decimals=0,
+            better=-1,
+            combine=SUM,
+        ),
+        told_by(
+            "reordered_ratio",
+            translatable("Share of reordered packets"),
+            "Reordered",
+            function="reordered_ratio",
+            definition=translatable(
+                "Share of the packets that arrived after a packet sent later (RFC 4737); of several flows weighted by "
+                "packets delivered."
+            ),
+            formula=translatable("reordered packets / packets that arrived, both after the warm-up"),
+            combine=BY_DELIVERED,
+        ),
+        Measure(
+            "max_reorder_extent_pkts",
+            translatable("Greatest reordering extent"),
+            "pkt",
+            decimals=0,
+            better=-1,
+            symbol="Extent",
+            definition=translatable(
+                "Greatest number of arrivals from the first packet sent later to the reordered packet (RFC 4737); of "
+                "several flows the greatest."
+            ),
+            formula=translatable("greatest difference of the two positions among the arrivals after the warm-up"),
+            combine=GREATEST,
+        ),
+        told_by(
+            "mean_ack_delay_s",
+            translatable("Mean one-way delay of ACKs"),
+            "ACK delay",
+            function="ack_delay",
+            definition=translatable(
+                "Mean time from the receiver to the sender of the ACKs that arrived; of several flows weighted by "
+                "packets acknowledged."
+            ),
+            formula=translatable(
+                "sum of (arrival − departure) of the ACKs that arrived after the warm-up / their number"
+            ),
+            combine=BY_PACKETS,
+        ),
+        told_by(
+            "p95_ack_delay_s",
+            translatable("95th percentile of the one-way delay of ACKs"),
+            "ACK delay p95",
+            definition=translatable("One-way delay that 95 % of a flow's ACKs stay below; of several flows the mean."),
+            formula=translatable("0.95 quantile of the delays after the warm-up, to 1/32 of its value"),
+            combine=MEAN,
+        ),
+        told_by(
+            "max_ack_delay_s",
+            translatable("Longest one-way delay of ACKs"),
+            "ACK delay max",
+            definition=translatable("Greatest one-way delay of an ACK; of several flows the greatest."),
+            formula=translatable("greatest delay of the ACKs that arrived after the warm-up"),
+            combine=GREATEST,
+        ),
+    )
+)
+"""Measures of flows with the key ``one_way_delay``, and of their subflows; other flows lack them."""
+
 _OF_LINKS = grouped(
     told_by(
         "utilisation",
@@ -385,7 +505,8 @@ _OF_RUNS = grouped(
 )
 
 MEASURES: Mapping[str, Measure] = {
-    each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
+    each.key: each
+    for each in (*_OF_FLOWS_AND_SUBFLOWS, *DELAYS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
 }
 """Measures by key. A key that exists for flows and for whole runs means the measure of a flow here."""
 
@@ -399,6 +520,7 @@ RUN_MEASURES: Mapping[str, Measure] = {
     **{each.key: each for each in MEASURES.values() if each.of == "run"},
     "goodput_bps": _of_run("goodput_bps"),
     **{key: _of_run(key) for key in ("retransmits", "packets_sent", "packets_dropped")},
+    **{each.key: _of_run(each.key) for each in DELAYS},
     "mean_rtt_s": _of_run(
         "mean_rtt_s",
         title=translatable("RTT per flow"),

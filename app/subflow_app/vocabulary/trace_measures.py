@@ -120,6 +120,33 @@ TRACE_MEASURES: tuple[Measure, ...] = (
         translatable("Share of the packets of its connection that were handed to a subflow."),
         "subflow",
     ),
+    _between(
+        "one_way_delay_s",
+        translatable("One-way delay"),
+        translatable("Mean time from the sender to the receiver of the packets that arrived; a gap without arrivals."),
+        "subflow",
+    ),
+    _between(
+        "ack_delay_s",
+        translatable("One-way delay of ACKs"),
+        translatable("Mean time from the receiver to the sender of the ACKs that arrived; a gap without arrivals."),
+        "subflow",
+    ),
+    _state(
+        "jitter_s",
+        translatable("Jitter"),
+        translatable("The receiver's running estimate of the interarrival jitter (RFC 3550); a gap without arrivals."),
+    ),
+    Measure(
+        "reordered_pkts",
+        translatable("Reordered packets"),
+        "pkt",
+        better=-1,
+        of="subflow",
+        definition=translatable("Packets that arrived after a packet sent later (RFC 4737)."),
+        over="sample",
+        combine=SUM,
+    ),
     _state("reward", translatable("Reward"), translatable("Reward of the latest decision of the agent.")),
     _interval(
         "interval_rate_bps",

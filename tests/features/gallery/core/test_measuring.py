@@ -31,7 +31,7 @@ seeds = "1"
 traces = true
 panels = [{ form = "bars", measure = "goodput" }]
 checks = [{ says = "They share", holds = "goodput('LIA') > 1 bit/s" }]
-set = { duration = "6s", warmup = "1s" }
+set = { duration = "6s", warmup = "1s", "flows.tcp.one_way_delay" = true }
 series = { LIA = {} }
 measures = { goodput = { of = "goodput" } }
 """
@@ -88,6 +88,12 @@ def test_delays_windows_and_links(value: Value) -> None:
     assert value("utilisation", links="top,bottom", reduce="max") <= 1
     assert value("queue", links="top") > 0
     assert value("link_rate", links="top,bottom") == 10e6
+    ways = value("one_way_delay", flows="tcp") + value("ack_delay", flows="tcp")
+    assert 0.12 < ways == pytest.approx(value("rtt", flows="tcp"), rel=0.02)
+    assert value("max_one_way_delay", flows="tcp") >= value("p95_one_way_delay", flows="tcp") > ways - 0.06
+    assert value("jitter", flows="tcp") > 0
+    assert value("reordered_ratio", flows="tcp") == 0
+    assert math.isnan(value("one_way_delay", flows="mptcp"))
     assert math.isnan(value("completion_time"))
     assert math.isnan(value("makespan"))
 

@@ -34,6 +34,8 @@ ALL_COLUMNS = make_scenario(
     *(f for f in LEARNING.flows.values() if f.name == "probe"),
     make_flow("learner", controller="drl-cc"),
     make_flow("marked", ecn="accecn"),
+    make_flow("live", "tcp", ("wifi",), one_way_delay=True),
+    make_flow("voice", "cbr", ("lte",), one_way_delay=True),
 )
 
 LOST = [0.0, 25.0, 10.0, 0.0, 0.0]
@@ -99,6 +101,14 @@ def test_plots_that_few_runs_have_stand_in_groups() -> None:
     assert of_paths <= shown(several)[CONNECTION] - everyday_groups[CONNECTION]
     assert {"interval_rate", "interval_loss", "rtt_gradient", "utility"} <= shown(rich)[INTERVALS]
     assert {"reward", "agent_action", "agent_observation"} <= shown(finished_traces(LEARNING))[AGENTS]
+
+
+def test_delays_are_drawn_for_subflows_and_for_flows_without_subflows() -> None:
+    curves = PLOTS_BY_ID["one_way_delay"].curves(finished_traces(ALL_COLUMNS))
+
+    assert [(curve.owner, curve.kind) for curve in curves] == [("live/1", "subflow"), ("voice", "flow")]
+    assert [curve.owner for curve in PLOTS_BY_ID["ack_delay"].curves(finished_traces(ALL_COLUMNS))] == ["live/1"]
+    assert not PLOTS_BY_ID["jitter"].is_in(finished_traces(MIXED))
 
 
 def test_agents_have_a_sample_per_decision_and_no_curve_of_flows_that_do_not_learn() -> None:

@@ -78,6 +78,29 @@ def test_json_document_has_every_key_of_the_contract(subflow: Subflow, scenario:
     assert len(document["signature"]) == 16
 
 
+def test_delays_of_a_flow_are_shown_stored_and_exported(
+    subflow: Subflow, scenario: Path, database: Path, tmp_path: Path
+) -> None:
+    asked = [word for name in ("download", "noise") for word in ("--set", f"flows.{name}.one_way_delay=true")]
+    printed = subflow("run", scenario, *asked, "--db", database).check()
+    table = printed.out.split("Delays of")[1].split("Links")[0].splitlines()
+    assert [line.split()[0] for line in table[3:-1]] == ["download", "·", "·", "noise"]
+    download, cross, noise = subflow("show", 1, "--db", database, "--json").document["flows"]
+    for part in (download, *download["subflows"]):
+        assert 0 < part["mean_one_way_delay_s"] < part["mean_rtt_s"]
+        assert 0 < part["mean_ack_delay_s"] < part["mean_rtt_s"]
+    assert noise["mean_one_way_delay_s"] > 0
+    assert noise["mean_ack_delay_s"] is None
+    assert "mean_one_way_delay_s" not in cross
+    subflow("export", 1, "--db", database, "--format", "csv", "--out", tmp_path / "out").check()
+    headings = {
+        name for file in (tmp_path / "out").rglob("*.csv") for name in file.read_text().split("\n")[0].split(",")
+    }
+    assert {"one_way_delay_s", "ack_delay_s", "jitter_s", "reordered_pkts"} <= {
+        name.rpartition(":")[2].split(" ")[0] for name in headings
+    }
+
+
 def test_set_changes_the_scenario(subflow: Subflow, scenario: Path) -> None:
     answer = subflow("run", scenario, "--no-store", "--json", "--set", "duration=4s", "--set", "links.wifi.loss=0")
 

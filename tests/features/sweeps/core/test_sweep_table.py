@@ -66,6 +66,27 @@ def test_figures_of_whole_runs_follow_from_those_of_the_flows() -> None:
     assert not {"links.wifi.loss", "flows.download.1/1.goodput_bps"} & figures.keys()
 
 
+def test_delays_are_figures_of_flows_and_of_whole_runs() -> None:
+    told = {
+        "live": {"mean_one_way_delay_s": 0.02, "max_one_way_delay_s": 0.1, "mean_jitter_s": 0.001},
+        "video": {"mean_one_way_delay_s": 0.06, "max_one_way_delay_s": 0.08, "mean_jitter_s": 0.005},
+        "bulk": {},
+    }
+    counts = {"live": 300.0, "video": 100.0, "bulk": 1e6}
+    recorded = {
+        f"flows.{name}.{key}": value
+        for name, flow in told.items()
+        for key, value in (flow | {"packets_delivered": counts[name], "goodput_bps": 1e6}).items()
+    }
+    assert all(map(is_read, recorded))
+    figures = run_figures(recorded)
+    assert figures["mean_one_way_delay_s"] == pytest.approx((0.02 * 300 + 0.06 * 100) / 400)
+    assert figures["mean_jitter_s"] == pytest.approx(0.002)
+    assert figures["max_one_way_delay_s"] == 0.1
+    assert figures["flows.video.mean_jitter_s"] == 0.005
+    assert not {"mean_ack_delay_s", "flows.bulk.mean_jitter_s"} & figures.keys()
+
+
 def test_measures_of_whole_runs_weigh_and_count_as_the_table_of_measures_says() -> None:
     """A short transfer and a long one: 10 of 100 and 10 of 900 packets lost, RTTs of 50 and 100 ms."""
     told = {

@@ -9,6 +9,7 @@ from tests.helpers.members import for_each
 
 from subflow_app.features.traces.core.summary_text import (
     connection_table,
+    delay_table,
     flow_table,
     link_table,
     summary_line,
@@ -80,6 +81,22 @@ def test_what_several_subflows_cost_has_a_table_of_its_own() -> None:
     assert [each.title for each in summary_tables(summary)][:2] == ["Flows", "Connections"]
     # A run of a version without these counters lacks the values.
     assert [each.title for each in summary_tables(SUMMARY)] == ["Flows", "Links"]
+
+
+def test_delays_have_a_table_of_the_flows_that_measure_them() -> None:
+    told = {
+        "mean_one_way_delay_s": 0.0312, "p95_one_way_delay_s": 0.04, "max_one_way_delay_s": 0.05,
+        "mean_jitter_s": 0.0012, "reordered_packets": 5, "reordered_ratio": 0.025, "max_reorder_extent_pkts": 7,
+        "mean_ack_delay_s": 0.02, "p95_ack_delay_s": 0.021, "max_ack_delay_s": None,
+    }  # fmt: skip
+    download = SUMMARY["flows"][0] | told
+    download["subflows"] = [each | told for each in download["subflows"]]
+    summary = SUMMARY | {"flows": [download, *SUMMARY["flows"][1:]]}
+
+    table = delay_table(summary)
+    assert [row[0] for row in table.rows] == ["download", "  · wifi", "  · a→b"]
+    assert table.rows[0][1:] == ("31.2", "40.0", "50.0", "1.2", "2.50", "7", "20.0", NOTHING)
+    assert [each.title for each in summary_tables(summary)] == ["Flows", "Delays", "Links"]
 
 
 def test_drops_while_a_link_is_down_are_shown_only_where_there_are_any() -> None:

@@ -128,6 +128,7 @@ _LABELS: Mapping[str, str] = {
     "mss": "MSS",
     "off": "Mean time off",
     "on": "Mean time on",
+    "one_way_delay": "One-way delay",
     "packet": "Packet size",
     "prr": "PRR",
     "backup": "Backup subflows",

@@ -57,6 +57,7 @@ from subflow_app.foundation.settings import Settings
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.vocabulary.formula_text import split_blocks
 from subflow_app.vocabulary.language import current_language
+from subflow_app.vocabulary.measures import DELAYS
 from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
 from subflow_sim.scenario import Scenario
@@ -66,7 +67,9 @@ _PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
 _OF_SCENARIO = {"value": "", "text": "", "is_on": "", "changed": "", "has": "has:", "count": "count:"}
 _OF_FLOW = {"controller": "flows.{}.controller", "scheduler": "flows.{}.scheduler", "subflows": "subflows:{}"}
 # Functions that pages cannot compute: results of training, and measures that the core for web pages lacks.
-_UNKNOWN = frozenset({"trained", "training_steps", "training_return", "hol_blocking"})
+_UNKNOWN = frozenset(
+    ("trained", "training_steps", "training_return", "hol_blocking", *(each.function for each in DELAYS))
+)
 _VECTORS = frozenset({"rises", "falls", "spread"})
 
 

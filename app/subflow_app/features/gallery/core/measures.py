@@ -22,6 +22,8 @@ from subflow_app.features.gallery.core import measuring
 from subflow_app.features.gallery.core.measuring import Options
 from subflow_app.features.gallery.core.recipe import MeasureKind
 from subflow_app.features.gallery.core.run_data import RunData, Samples
+from subflow_app.vocabulary.measure import dimension_of
+from subflow_app.vocabulary.measures import DELAYS
 from subflow_app.vocabulary.measures import NAMED as SHARED
 from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
@@ -270,6 +272,17 @@ _ALL: tuple[RunMeasure, ...] = (
             value=measuring.flow_figure(name),
         )
         for name in ("packets_sent", "packets_acked", "packets_lost")
+    ),
+    *(
+        RunMeasure(
+            each.function,
+            each.definition,
+            dimension_of(each.key) or Dimension.NUMBER,
+            (_FLOWS, _SUBFLOW, _reduce_as(each.function)),
+            value=measuring.flow_figure(each.function),
+        )
+        for each in DELAYS
+        if each.function
     ),
     *(
         RunMeasure(

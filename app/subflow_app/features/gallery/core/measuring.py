@@ -15,7 +15,9 @@ from subflow_app.vocabulary.measures import NAMED
 
 Options: TypeAlias = Mapping[str, Any]
 
-DEFAULT_REDUCE: Mapping[str, str] = {"sum": "sum", "mean": "mean", "ratio": "all", "weighted": "packets"}
+DEFAULT_REDUCE: Mapping[str, str] = {
+    "sum": "sum", "mean": "mean", "max": "max", "ratio": "all", "weighted": "packets",
+}  # fmt: skip
 """Default of the option `reduce` for each way in which the table of measures combines several flows."""
 
 

@@ -369,7 +369,10 @@ def _training_return(evidence: Evidence, agent: str, which: str) -> Value:
 FIGURES = tuple(NAMED)
 """Names of the measures that `over` accepts."""
 
-_WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
+_WITH_SUBFLOW = (
+    *("throughput", "rtt", "loss_ratio", "mean_cwnd"),
+    *("one_way_delay", "max_one_way_delay", "jitter", "reordered_ratio", "ack_delay"),
+)
 
 
 # ------------------------------------------------------------------------------------------------------------- figures

@@ -30,6 +30,7 @@ from subflow_app.features.paper.core.topology_sketch import TopologySketch, sket
 from subflow_app.features.plots.core import PLOTS_BY_ID, PlotSpec
 from subflow_app.features.traces.core.summary_text import (
     connection_table,
+    delay_table,
     flow_table,
     impossible_table,
     link_table,
@@ -321,6 +322,7 @@ def _results(runs: Sequence[ReportRun]) -> Iterator[Block]:
         yield Paragraph(f"{summary_line(run.summary)}.")
         yield replace(flow_table(run.summary), title="Per flow and subflow")
         yield from filled(connection_table(run.summary))
+        yield from filled(delay_table(run.summary))
         links = link_table(run.summary)
         yield replace(links, title=links.title.replace("Links", "Per link direction", 1))
         yield from filled(impossible_table(run.summary))

@@ -149,6 +149,7 @@ TRANSPORT: Mapping[str, Any] = {"needs": "a tcp or mptcp flow"}
 MULTIPATH: Mapping[str, Any] = {"group": CONNECTION, "needs": "an mptcp flow with several paths"}
 MONITORED: Mapping[str, Any] = {"group": INTERVALS, "needs": "a controller that sends by monitor intervals"}
 MARKED: Mapping[str, Any] = {"group": CONNECTION, "needs": "a flow that supports ECN and a queue that marks"}
+DELAYED: Mapping[str, Any] = {"group": CONNECTION, "needs": "a flow that measures its one-way delay"}
 LEARNERS: Mapping[str, Any] = {"group": AGENTS, "needs": "a learning agent"}
 """Attributes that several plots share."""
 

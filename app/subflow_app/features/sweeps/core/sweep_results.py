@@ -18,7 +18,14 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.features.sweeps.core.axes import SweptValue
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.means import is_one_run, one_run_notice
-from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_measure, run_values
+from subflow_app.vocabulary.measures import (
+    DELAYS,
+    RUN_MEASURES,
+    default_measures,
+    headline_measures,
+    run_measure,
+    run_values,
+)
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
 from subflow_sim.stats import Estimate
@@ -43,13 +50,13 @@ TOTALS = (
     "weighted_rtt_s",
     "total_loss_ratio",
     "makespan_s",
+    *(each.key for each in DELAYS),
 )
 """Keys of the measures of whole runs, which are computed from measures of flows."""
 
 JAIN = "fairness.jain"
-_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
-# Keys for the round-trip time and the loss over all flows. Tables of older versions only contain the second key of each
-# pair, a mean over flows.
+_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8], *(each.key for each in DELAYS))
+# Round-trip time and loss over all flows; tables of older versions only contain the means per flow.
 _BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
 _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
 # Values of flows from which the totals are computed, in addition to the figures in tables.

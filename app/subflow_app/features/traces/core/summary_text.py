@@ -24,17 +24,26 @@ from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 _DROPS = ("drops_queue", "drops_random", "drops_down", "drops_scripted")
+_DELAYS = (
+    *("mean_one_way_delay_s", "p95_one_way_delay_s", "max_one_way_delay_s", "mean_jitter_s"),
+    *("reordered_ratio", "max_reorder_extent_pkts", "mean_ack_delay_s", "max_ack_delay_s"),
+)
 _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
 
 
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
-    """Tables of a summary document: flows with their subflows, connections with several subflows, then links.
+    """Tables of a summary document: flows with their subflows, connections with several subflows, delays, then links.
 
     A dash replaces missing values. Impossible values, e.g. of a damaged or imported run, appear in a separate table.
     """
-    connections, impossible = connection_table(summary), impossible_table(summary)
-    tables = [flow_table(summary), connections, link_table(summary), impossible]
-    return [table for table in tables if table.rows or table not in (connections, impossible)]
+    tables = [flow_table(summary), link_table(summary)]
+    if (connections := connection_table(summary)).rows:
+        tables.insert(1, connections)
+    if (delays := delay_table(summary)).rows:
+        tables.insert(-1, delays)
+    if (impossible := impossible_table(summary)).rows:
+        tables.append(impossible)
+    return tables
 
 
 def summary_line(summary: Mapping[str, Any]) -> str:
@@ -184,6 +193,16 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
         NumberColumn("Reorder queue", lambda line: line.text("max_reorder_queue_bytes", fixed(1, 1e-3)), unit="max kB"),
     )
     return TextTable.of(_lines(flows), columns, "Connections")
+
+
+def delay_table(summary: Mapping[str, Any]) -> TextTable:
+    """One-way delays, jitter and reordering of the flows that measure them, and of their subflows."""
+    flows = [flow for flow in summary.get("flows", ()) if "mean_one_way_delay_s" in flow]
+    columns: tuple[Column[_Line], ...] = (
+        Column("Delays of", lambda line: line.name),
+        *(_column(key) for key in _DELAYS),
+    )
+    return TextTable.of(_lines(flows), columns, "Delays")
 
 
 def impossible_table(summary: Mapping[str, Any]) -> TextTable:
