@@ -35,8 +35,9 @@ def test_a_search_of_the_same_key_is_gone_on_with_until_it_is_forgotten(store: S
     store.searches.add(first.id, [GENERATION], 1.0)
     again = store.searches.begin("key", "another", "space", "lia", "1+2", {"vary": []})
     assert again == first._replace(elapsed_s=1.0, document={"vary": []})
-    store.searches.add(first.id, [GENERATION._replace(margins=b"\3" * 8)], 2.0)
-    assert store.searches.generations(first.id) == [GENERATION]
+    renewed = GENERATION._replace(margins=b"\3" * 8)
+    store.searches.add(first.id, [renewed], 2.0)
+    assert store.searches.generations(first.id) == [renewed]
     store.searches.put_found(first.id, [{"says": "old"}])
     store.searches.put_found(first.id, [{"says": "new"}])
     assert store.searches.found(first.id) == [{"says": "new"}]

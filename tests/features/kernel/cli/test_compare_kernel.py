@@ -106,7 +106,7 @@ def test_a_machine_that_cannot_says_why(subflow: Subflow, one_path: Path, monkey
     [
         ((), "give either a scenario or --grid"),
         (("demo", "--grid"), "give either a scenario or --grid"),
-        (("demo",), "events"),
+        (("demo",), "flows.download: controller"),
         (("demo", "--only", "x"), "--only goes with --grid"),
         (("--grid", "--only", "nothing like it"), "no case of the grid"),
         (("reno-bernoulli", "--socket-buffer", "1kB"), "64kB to 1GB"),
