@@ -57,6 +57,8 @@ _RED_RATE_BPS = 10e6
 _STEPS_FORM = '{ steps = [["0s", "4Mbit/s"], ["70s", "8Mbit/s"]] }, the first at 0s'
 _MOST_OUTAGES = 100_000
 _MOST_LATE_S = 2.0
+# Packets per access where only the airtime limits an access; the core allows no more.
+_MOST_PKTS = 1024
 
 _Problem = tuple[tuple[str, ...], str, str]
 _DROP = re.compile(DROP_PATTERN)
@@ -432,6 +434,9 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
     for key, table in LINK_TABLES.items():
         if key in values:
             made[key] = table.kind(**model_values(table.params, values[key]))
+    if "access" in values and values["access"].get("aggregation") is None:
+        access = made["access"]
+        made["access"] = replace(access, aggregation=1 if access.kind == "wifi" else _MOST_PKTS)
     made |= {
         "rate_bps": None if rate.first_bps == inf else rate.first_bps,
         "delay_s": delay.mean_s if isinstance(delay, DelayTrace) else delay,

@@ -13,9 +13,6 @@ from subflow_sim.scenario_model import Access, Handover, LinkDirection
 
 _Span = tuple[int, int]
 
-# The core's largest number of packets per access, far beyond an airtime: only the airtime then limits an access.
-_MOST_PKTS = 1024
-
 
 @dataclass(slots=True)
 class Radio:
@@ -54,7 +51,6 @@ class Radio:
     def _access(self, access: Access) -> Fields:
         return {
             **core_fields(ACCESS_TABLE, access),
-            "aggregation": access.aggregation or (_MOST_PKTS if access.kind == "cell" else 1),
             "medium": self._media.setdefault((access.kind, access.medium), len(self._media)),
             "group": 0 if access.group is None else self._groups.setdefault(access.group, len(self._groups) + 1),
         }

@@ -232,9 +232,9 @@ class Access:
     Attributes:
         medium: name of the medium.
         kind: "wifi": contention; "cell": in turns.
-        aggregation: maximum number of packets per access; None: 1 for "wifi", only the airtime limits "cell".
-        airtime_s: latest start of a packet after the first of the access, s.
-        overhead_s: time of an access besides its packets, s.
+        aggregation: maximum number of packets per access.
+        airtime_s: a packet joins an access only if it starts less than this time after the first packet, s.
+        overhead_s: time per access in addition to its packets, s.
         window_min: size of the smallest contention window in slots, minus one.
         window_max: size of the largest contention window in slots, minus one.
         group: group of stations that hear each other; None: the station hears all stations, and all stations hear it.
@@ -242,7 +242,7 @@ class Access:
 
     medium: str
     kind: AccessKind = "wifi"
-    aggregation: int | None = None
+    aggregation: int = 1
     airtime_s: float = 0.0
     overhead_s: float = 0.0
     window_min: int = 15

@@ -58,7 +58,7 @@ def test_a_direction_has_what_its_tables_say():
     assert side.handover == Handover(15.0, 12.0, 0.08, 0.01, 0.5)
     assert side.grants == Grants(0.01, 0.0)
     access = parse_scenario(LINK, overrides=["links.l.access.medium=air"]).links["l"].reverse.access
-    assert access == Access("air", "wifi", None, 0.005, 1e-4, 15, 1023)
+    assert access == Access("air", "wifi", 1, 0.005, 1e-4, 15, 1023)
 
 
 def test_an_outage_loses_or_keeps_what_waits_as_it_says():

@@ -19,7 +19,7 @@ from subflow_sim.whole_scenario import Scenario
 # Fields of newer versions: a scenario without these fields keeps its old hash.
 _LATER = (
     *("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access"),
-    "group",
+    *("group", "one_way_delay"),
 )
 # Titles and drawings do not influence a run. The seed is hashed separately, and used scripts are hashed with their
 # flows.
@@ -55,7 +55,7 @@ def _canonical(value: object) -> Iterator[str]:
         yield type(value).__name__ + "{"
         for field in fields(value):
             entry = getattr(value, field.name)
-            if field.name in _LATER and entry is None:
+            if field.name in _LATER and (entry is None or entry is False):
                 continue
             yield field.name + "="
             yield from _canonical(entry)
