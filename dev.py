@@ -484,8 +484,10 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
         failed = [name for names in threads.map(failures, [] if is_part else checks(full)) for name in names]
     if failed:
         say(f"Failed before the Python tests: {', '.join(failed)}")
-    # Files share set-ups; conftest.py orders them. Workers would each collect all again before a few tests begin.
-    selection = ["-n0"] if is_part else ["-nauto", "--dist=loadfile", "--no-loadscope-reorder"]
+    # Files share set-ups; conftest.py orders them. Workers would each collect all again before a few tests begin. One
+    # worker more than cores uses the time in which tests wait for processes and timers.
+    workers = f"-n{(os.cpu_count() or 1) + 1}"
+    selection = ["-n0"] if is_part else [workers, "--dist=loadfile", "--no-loadscope-reorder"]
     selection += ["--full", "--timeout=1800"] if full else []
     selection += ["-k", expression] if expression else []
     code = subprocess.call(
