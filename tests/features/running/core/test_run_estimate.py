@@ -13,8 +13,8 @@ def test_the_estimate_says_what_is_expected_and_the_most_that_it_could_be() -> N
     one_packet = scenario([link("path", rate_bps=1e9, queue_pkts=1)], [tcp("download", "path")], duration_s=30)
     told = estimate_run(one_packet)
     assert told.is_tried
-    assert told.most.link_crossings > 100 * told.told.link_crossings
-    assert told.cpu_s > told.start_s + told.told.cpu_s
+    assert told.most.link_crossings > 100 * told.forecast.link_crossings
+    assert told.cpu_s > told.start_s + told.forecast.cpu_s
     assert told.wall_s >= told.cpu_s
     events, time, memory = told.lines()
     assert events.endswith(" 5 000 000, most of them of flow 'download'.")
@@ -38,5 +38,5 @@ def test_what_is_refused_is_told_without_a_trial(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(run_estimate, "_USUAL_RATE", 1e6)
     told = estimate_run(scenario([link("path")], [tcp("download", "path")], duration_s=100))
     assert not told.is_tried
-    assert told.told.link_crossings == told.most.link_crossings
-    assert told.told.cpu_s == pytest.approx(told.most.link_crossings / 1e6)
+    assert told.forecast.link_crossings == told.most.link_crossings
+    assert told.forecast.cpu_s == pytest.approx(told.most.link_crossings / 1e6)

@@ -56,7 +56,7 @@ def test_estimate_tells_runs_time_and_disk(tmp_path: Path):
     found = estimate_draft(draft((LOSS, "1%, 2%"), seeds="1..3"), TWO_PATHS, None, tmp_path / "runs.db")
     assert found.problems == {}
     assert found.plan is not None
-    assert present(found.told).runs == 6
+    assert present(found.cost).runs == 6
     text = found.text(2)
     assert text.startswith("6 runs, about ")
     assert "with 2 at once" in text

@@ -30,7 +30,7 @@ class RunEstimate:
 
     Attributes:
         most: upper bound, reached if flows fill their links; compared with the limits.
-        told: forecast of the time and memory of the simulation; contains upper bounds if no trial was made.
+        forecast: expected time and memory of the simulation; contains upper bounds if no trial was made.
         is_tried: whether the beginning was simulated as a trial; False if the run exceeds the limits.
         start_s: processor time until the run begins, s.
         start_wall_s: time until the run begins, s.
@@ -38,7 +38,7 @@ class RunEstimate:
     """
 
     most: Estimate
-    told: Forecast
+    forecast: Forecast
     is_tried: bool
     start_s: float
     start_wall_s: float
@@ -48,7 +48,7 @@ class RunEstimate:
     def cpu_s(self) -> float:
         """Processor time of the whole command, s."""
         stored_s = executors.storing_s(self.most.columns, self.most.trace_bytes) if self.is_kept else 0.0
-        return self.start_s + self.told.cpu_s + stored_s
+        return self.start_s + self.forecast.cpu_s + stored_s
 
     @property
     def wall_s(self) -> float:
@@ -62,7 +62,7 @@ class RunEstimate:
         A busy machine favours new processes, so a short trial underestimates the load. The ratio at the start of the
         program is limited to twice the ratio in the trial, because it also includes waits for the disk.
         """
-        tried = 1.0 / executors.speed(1, self.told.slowness)
+        tried = 1.0 / executors.speed(1, self.forecast.slowness)
         return max(tried, min(self.start_wall_s / self.start_s, 2 * tried))
 
     @property
@@ -70,7 +70,7 @@ class RunEstimate:
         """Peak memory of the program, bytes."""
         stored = executors.STORE_BYTES + executors.COLUMN_BYTES * self.most.columns
         stored += executors.BYTES_PER_TRACE_BYTE * self.most.trace_bytes
-        return executors.PROGRAM_BYTES + self.told.memory_bytes + (stored if self.is_kept else 0.0)
+        return executors.PROGRAM_BYTES + self.forecast.memory_bytes + (stored if self.is_kept else 0.0)
 
     @property
     def disk_bytes(self) -> float:
@@ -80,9 +80,9 @@ class RunEstimate:
     def document(self) -> dict[str, float]:
         """The keys that `subflow run --estimate --json` adds to those of `most`."""
         return {
-            "expected_crossings": self.told.link_crossings,
+            "expected_crossings": self.forecast.link_crossings,
             "expected_memory_bytes": self.memory_bytes,
-            "expected_simulation_cpu_s": self.told.cpu_s,
+            "expected_simulation_cpu_s": self.forecast.cpu_s,
             "expected_cpu_s": self.cpu_s,
             "expected_wall_s": self.wall_s,
             "expected_disk_bytes": self.disk_bytes,
@@ -90,16 +90,16 @@ class RunEstimate:
 
     def lines(self) -> list[str]:
         """The estimate in a few sentences."""
-        most, told = self.most, self.told
+        most, expected = self.most, self.forecast
         busiest = f", most of them of flow '{most.busiest_flow}'" if most.busiest_flow else ""
         decisions = f"{bytes_text(most.decision_bytes)} decisions at most, " if most.decision_bytes else ""
         fullest = f" (most for {most.fullest})" if most.fullest else ""
         disk = f", and {bytes_text(self.disk_bytes)} in the database" if self.is_kept else ""
         return [
-            f"About {count_text(told.link_crossings)} events (packets that cross a link); if its flows filled their "
-            f"links {count_text(most.link_crossings)}{busiest}.",
+            f"About {count_text(expected.link_crossings)} events (packets that cross a link); if its flows filled "
+            f"their links {count_text(most.link_crossings)}{busiest}.",
             f"About {duration_text(self.wall_s)} on this machine as it is now; the simulation takes "
-            f"{duration_text(told.cpu_s)} of processor time.",
+            f"{duration_text(expected.cpu_s)} of processor time.",
             f"About {bytes_text(self.memory_bytes)} of memory{disk}. The run itself has "
             f"{bytes_text(most.trace_bytes)} of traces ({most.columns} columns of {most.samples} samples), at most "
             f"{bytes_text(most.packet_bytes)} of packets{fullest}, {decisions}and {bytes_text(most.object_bytes)} of "
@@ -129,12 +129,12 @@ def estimate_run(
     start_wall_s = max(start_s, _age_s())
     most = estimate(scenario, sample_interval_s=sample_interval_s, decisions=decisions)
     try:
-        told = forecast(scenario, sample_interval_s=sample_interval_s, decisions=decisions)
+        expected = forecast(scenario, sample_interval_s=sample_interval_s, decisions=decisions)
     except TooLargeError:
         cpu_s = most.link_crossings / _USUAL_RATE
-        told = Forecast(most.link_crossings, most.memory_bytes, 0.0, cpu_s, 0.0, 1.0)
-        return RunEstimate(most, told, False, start_s, start_wall_s, is_kept)
-    return RunEstimate(most, told, True, start_s, start_wall_s, is_kept)
+        expected = Forecast(most.link_crossings, most.memory_bytes, 0.0, cpu_s, 0.0, 1.0)
+        return RunEstimate(most, expected, False, start_s, start_wall_s, is_kept)
+    return RunEstimate(most, expected, True, start_s, start_wall_s, is_kept)
 
 
 def _age_s() -> float:

@@ -73,25 +73,25 @@ class DraftEstimate:
 
     Attributes:
         plan: plan of the sweep; None if a problem prevents the sweep.
-        told: the estimate; None if the plan cannot be read.
+        cost: estimated runs, time and space; None if the plan cannot be read.
         problems: problems that prevent the sweep, by field.
     """
 
     plan: SweepPlan | None
-    told: SweepEstimate | None
+    cost: SweepEstimate | None
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, jobs: int) -> str:
         """The estimate as one line of text; empty if no estimate could be made."""
-        told = self.told
-        if told is None:
+        estimate = self.cost
+        if estimate is None:
             return ""
         return tr(
             "{runs}, about {time} with {jobs} at once, {disk} in the database",
-            runs=trn("{count} run", "{count} runs", told.runs),
-            time=_time_text(told.wall_s(jobs)),
+            runs=trn("{count} run", "{count} runs", estimate.runs),
+            time=_time_text(estimate.wall_s(jobs)),
             jobs=jobs,
-            disk=bytes_text(told.disk_bytes),
+            disk=bytes_text(estimate.disk_bytes),
         )
 
 
@@ -179,17 +179,17 @@ def estimate_draft(
         plan = plan_of(draft, scenario_text, folder)
     except (AppError, SimError, ParamError) as error:
         return DraftEstimate(None, None, {ALL: _first_lines(error_text(error).splitlines())})
-    told = estimate_sweep(plan)
+    estimate = estimate_sweep(plan)
     try:
-        (limits or SweepLimits.parse()).check(told, database)
+        (limits or SweepLimits.parse()).check(estimate, database)
         if plan.n_points <= _MOST_CHECKED:
             check_points(plan)
     except TooLargeSweepError as error:
         way_on = tr("Vary less, keep no traces, or allow larger sweeps in the settings.")
-        return DraftEstimate(None, told, {ALL: f"{problem_text(error.problem)}. {way_on}"})
+        return DraftEstimate(None, estimate, {ALL: f"{problem_text(error.problem)}. {way_on}"})
     except (SweepError, ParamError) as error:
-        return DraftEstimate(None, told, _by_field(draft, error))
-    return DraftEstimate(plan, told)
+        return DraftEstimate(None, estimate, _by_field(draft, error))
+    return DraftEstimate(plan, estimate)
 
 
 def _points(draft: SweepDraft, counts: Mapping[str, int]) -> int:

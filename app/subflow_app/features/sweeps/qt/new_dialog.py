@@ -396,7 +396,7 @@ class NewSweepDialog(QDialog):
         rest = [text for key, text in problems.items() if key not in fields]
         self.problem.say("\n".join(rest))
         self.seeds_problem.say(problems.get(SEEDS, ""))
-        if estimate is not None and estimate.told is not None:
+        if estimate is not None and estimate.cost is not None:
             text = estimate.text(self.jobs.value())
         elif check.runs:
             points = trn("{count} combination", "{count} combinations", check.points)
