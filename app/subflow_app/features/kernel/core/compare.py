@@ -45,9 +45,10 @@ class Target:
         if max(simulated, kernel) < self.least:
             return 0.0
         if self.is_factor:
-            smaller = min(simulated, kernel)
-            return max(simulated, kernel) / smaller - 1 if smaller > 0 else math.inf
-        return None if kernel == 0 else abs(simulated / kernel - 1)
+            excess = difference(max(simulated, kernel), min(simulated, kernel))
+            return math.inf if excess is None else excess
+        relative = difference(simulated, kernel)
+        return None if relative is None else abs(relative)
 
 
 _GOODPUT = Target("goodput_bps", "goodput", 0.1)

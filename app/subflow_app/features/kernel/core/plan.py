@@ -152,11 +152,22 @@ def _red(side: LinkDirection) -> RedPlan | None:
     return RedPlan(options["min"], options["max"], options["max_p"], options["gentle"], "ecn" in options)
 
 
+def _in_order(scenario: Scenario) -> list[Event]:
+    return sorted(scenario.events, key=lambda each: each.at_s)
+
+
+def _changes_of(scenario: Scenario, link: str, direction: str) -> Iterator[Event]:
+    """Events that change a direction of a link, in time order."""
+    for event in _in_order(scenario):
+        if event.link == link and event.direction in ("both", direction):
+            yield event
+
+
 def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
     """Beginning and end of each outage of a direction, s."""
     began_s: float | None = None
-    for event in sorted(scenario.events, key=lambda each: each.at_s):
-        if event.link != link or event.direction not in ("both", direction) or event.up is None:
+    for event in _changes_of(scenario, link, direction):
+        if event.up is None:
             continue
         if not event.up and began_s is None:
             began_s = event.at_s
@@ -169,8 +180,8 @@ def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[fl
 
 def _rates(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
     """Time in s and new rate in bit/s of each change of a direction's rate."""
-    for event in sorted(scenario.events, key=lambda each: each.at_s):
-        if event.link == link and event.direction in ("both", direction) and event.rate_bps is not None:
+    for event in _changes_of(scenario, link, direction):
+        if event.rate_bps is not None:
             yield event.at_s, event.rate_bps
 
 
@@ -178,7 +189,7 @@ def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChan
     """Changes of a connection's paths in time order."""
     is_there = [ordinal not in flow.late for ordinal in range(1, len(flow.paths) + 1)]
     is_backup = [ordinal in flow.backup for ordinal in range(1, len(flow.paths) + 1)]
-    for event in sorted(scenario.events, key=lambda each: each.at_s):
+    for event in _in_order(scenario):
         if event.flow not in (flow.name, instance) or event.subflow is None:
             continue
         path = event.subflow - 1
