@@ -470,6 +470,11 @@ def failures(checks_in_turn: list[Check]) -> list[str]:
     return failed
 
 
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def test(full: bool, expression: str | None, paths: list[str], pytest_arguments: list[str]) -> int:
     """Runs every check, also after one has failed, and pytest last; or only the tests that paths or words pick."""
     browsers = BROWSERS if full and "ID=debian" in read_text("/etc/os-release") else ()
@@ -486,7 +491,7 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
         say(f"Failed before the Python tests: {', '.join(failed)}")
     # Files share set-ups; conftest.py orders them. Workers would each collect all again before a few tests begin. One
     # worker more than cores uses the time in which tests wait for processes and timers.
-    workers = f"-n{(os.cpu_count() or 1) + 1}"
+    workers = f"-n{usable_cores() + 1}"
     selection = ["-n0"] if is_part else [workers, "--dist=loadfile", "--no-loadscope-reorder"]
     selection += ["--full", "--timeout=1800"] if full else []
     selection += ["-k", expression] if expression else []
