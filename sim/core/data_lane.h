@@ -107,14 +107,7 @@ public:
     // Calls take(i, arrival) for the arrivals before `end`, in order.
     template <class Take>
     SF_INLINE void settle_until(Nanos end, Take&& take) {
-        while (count_ == 2) {  // without a search
-            if (std::min(next_at_[0], next_at_[1]) >= end) return;
-            const bool is_second = next_at_[1] < next_at_[0] || (next_at_[1] == next_at_[0] && of_(1).precedes(of_(0)));
-            DataLane& lane = of_(is_second);
-            take(std::uint32_t{is_second}, lane.next());
-            lane.settle_next();
-            next_at_[is_second] = lane.next_at();
-        }
+        if (count_ == 2) return settle_two(end, take);
         for (;;) {
             std::uint32_t first = count_;
             Nanos earliest = end;
@@ -131,12 +124,8 @@ public:
                 }
             }
             if (first == count_) return;
-            DataLane& lane = of_(first);
-            do {
-                take(first, lane.next());
-                lane.settle_next();
-                next_at_[first] = lane.next_at();
-            } while (next_at_[first] < second);
+            do settle_next(first, take);
+            while (next_at_[first] < second);
         }
     }
     // Settles all arrivals whose acknowledgement has reached the sender, and all earlier arrivals.
@@ -156,13 +145,27 @@ public:
                 if (next_at_[i] == latest && (first == count_ || of_(i).precedes(of_(first)))) first = i;
             }
             if (!is_open) return;
-            take(first, of_(first).next());
-            of_(first).settle_next();
-            next_at_[first] = of_(first).next_at();
+            settle_next(first, take);
         }
     }
 
 private:
+    // Two lanes are merged without a search.
+    template <class Take>
+    SF_INLINE void settle_two(Nanos end, Take&& take) {
+        while (std::min(next_at_[0], next_at_[1]) < end) {
+            const bool is_second = next_at_[1] < next_at_[0] || (next_at_[1] == next_at_[0] && of_(1).precedes(of_(0)));
+            settle_next(is_second, take);
+        }
+    }
+    template <class Take>
+    SF_INLINE void settle_next(std::uint32_t i, Take&& take) {
+        DataLane& lane = of_(i);
+        take(i, lane.next());
+        lane.settle_next();
+        next_at_[i] = lane.next_at();
+    }
+
     std::uint32_t count_;
     Of of_;
     std::array<Nanos, kMaxSubflows> next_at_;

@@ -122,7 +122,7 @@ private:
     // Begins the next range of keys at the end of this one, because no event before it remains, and removes superseded
     // entries.
     [[gnu::cold, gnu::noinline]] void rebase() {
-        base_ = base_ + Nanos(static_cast<std::int64_t>(range()));
+        base_ += Nanos(static_cast<std::int64_t>(range()));
         heap_.clear();
         for (std::uint32_t source = 0; source < pending_.size(); ++source)
             if (pending_[source] < kNever) heap_.push_back(key(pending_[source], source));
