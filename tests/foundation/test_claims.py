@@ -109,6 +109,20 @@ def test_what_has_no_value_is_not_measured() -> None:
     assert "two numbers" in Claim("rises(1)", FUNCTIONS).evaluate(_resolve).reason
 
 
+@pytest.mark.parametrize(
+    ("formula", "reason"),
+    [
+        ("(0 - 8) ** 0.5", "-8 ** 0.5 is not a real number"),
+        ("10 ** 400", "10 ** 400 is too large"),
+    ],
+)
+def test_a_power_without_value_says_why(formula: str, reason: str) -> None:
+    class Formula(Expression):
+        is_formula = True
+
+    assert Formula(formula, {}).value(_resolve) == Missing(reason)
+
+
 def test_the_outcome_tells_both_sides_with_numbers() -> None:
     outcome = Claim("goodput('A', '0') in 3.2 Mbit/s .. 4 Mbit/s", FUNCTIONS).evaluate(_resolve)
     assert (outcome.is_band, outcome.left, outcome.right) == (True, "3 Mbit/s", "3.2 Mbit/s .. 4 Mbit/s")

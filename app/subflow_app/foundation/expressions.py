@@ -565,8 +565,10 @@ def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers |
         return Missing(f"{left.text} / {right.text} is a division by 0")
     try:
         results = tuple(operate(*pair) for pair in pairs)
-    except (ValueError, OverflowError):  # only from powers
-        results = (math.nan,)
+    except ValueError:  # a power such as (-8) ** 0.5
+        return Missing(f"{left.text} {symbol} {right.text} is not a real number")
+    except OverflowError:  # only from powers
+        results = (math.inf,)
     if not all(map(math.isfinite, results)):
         return Missing(f"{left.text} {symbol} {right.text} is too large")
     return results if isinstance(left.value, tuple) or isinstance(right.value, tuple) else results[0]

@@ -183,8 +183,8 @@ class Measure:
 
     @property
     def is_signed(self) -> bool:
-        """True if values may be negative: only utilities and returns, not rates, times, sizes, counts or ratios."""
-        return self.kind.name in ("utility", "return")
+        """True if values may be negative: only utilities and rewards, not rates, times, sizes, counts or ratios."""
+        return self.kind.name in ("interval_utility", "reward")
 
     @property
     def needs_traces(self) -> bool:
