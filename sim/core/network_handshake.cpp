@@ -49,6 +49,7 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
         if (!s.receiver.has_received()) s.receiver.begin(at);
         send_handshake(packet.subflow, HandshakeStep::SynAck, packet.sent_time, at);
     } else {
+        s.receiver.complete_handshake(at);
         s.buffer.begin(at);
         if (is_join(c)) send_handshake(packet.subflow, HandshakeStep::JoinAck, packet.sent_time, at);
     }

@@ -7,23 +7,33 @@ namespace subflow {
 // Omitted behaviour of Linux: the compression of SACKs (tcp_comp_sack_delay_ns, at most 1 ms), and the immediate ACK of
 // a packet with PSH that the application reads before the next packet arrives.
 
-// Adapts the ACK delay to a packet that is not new, or that follows a gap longer than half of the shortest delay: the
-// sender starts, resumes after a pause, retransmits spuriously, or sends slowly. Source: Linux tcp_event_data_recv,
-// tcp_enter_quickack_mode
-void SubflowReceiver::adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
-                                   const TransportOptions& options) {
-    const Nanos shortest = options.delayed_ack_timeout;
-    const bool is_first = delayed_ack_timeout_ == Nanos(0);
-    if (is_first) window_ = buffer.initial_window();
-    if (is_first || !is_new || gap > timeout(options)) {
-        // In these cases the sender waits for every ACK.
-        const auto in_window = static_cast<std::uint32_t>(
-            std::min<std::int64_t>(window_ / (2 * std::max<std::int64_t>(payload, 1)), options.quick_acks));
-        quick_acks_left_ = std::max(quick_acks_left_, std::min(std::max(in_window, 2u), options.quick_acks));
-        if (is_first || !is_new) delayed_ack_timeout_ = shortest;
+// Adapts the ACK delay to a packet in order that follows a gap longer than half of the shortest delay, because the
+// sender starts, resumes after a pause, or sends slowly. Of the other packets, only duplicates of delivered packets
+// count: the sender had to retransmit. Source: Linux tcp_event_data_recv, tcp_data_queue
+void SubflowReceiver::adapt_delay(std::uint32_t seq, bool is_next, std::uint32_t payload, Nanos now,
+                                  const ReceiveBuffer& buffer, const TransportOptions& options) {
+    if (window_ == 0) window_ = buffer.initial_window();
+    const Nanos gap = now - last_in_order_;
+    const bool is_duplicate = !is_next && seq < rcv_nxt_;
+    const bool is_first = is_next && delayed_ack_timeout_ == Nanos(0);
+    if (is_duplicate || is_first) {
+        acknowledge_at_once(payload, options);
+        delayed_ack_timeout_ = options.delayed_ack_timeout;
+    } else if (!is_next) {
+        return;
     } else if (gap < delayed_ack_timeout_) {
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ / 2 + gap, timeout(options));
+    } else if (gap > timeout(options)) {
+        acknowledge_at_once(payload, options);
     }
+}
+
+// The next packets are acknowledged at once, because the sender waits for every ACK: half as many as the window holds.
+// Source: Linux tcp_incr_quickack
+void SubflowReceiver::acknowledge_at_once(std::uint32_t payload, const TransportOptions& options) {
+    const auto in_window = static_cast<std::uint32_t>(
+        std::min<std::int64_t>(window_ / (2 * std::max<std::int64_t>(payload, 1)), options.quick_acks));
+    quick_acks_left_ = std::max(quick_acks_left_, std::min(std::max(in_window, 2u), options.quick_acks));
 }
 
 bool SubflowReceiver::measure_rtt(Nanos now) {
@@ -32,7 +42,7 @@ bool SubflowReceiver::measure_rtt(Nanos now) {
         // After a pause of the sender, the sample includes the pause: it counts as at most twice the previous RTT.
         const Nanos sample = std::max(now - timed_from_, Nanos(1));
         rtt_ = rtt_ > Nanos(0) ? std::min(sample, rtt_ * 2) : sample;
-        if (first_rtt_ == Nanos(0)) first_rtt_ = rtt_;
+        if (handshake_rtt_ == Nanos(0)) handshake_rtt_ = rtt_;
     }
     timed_ack_ = (next_ack_ & Packet::kNumberMask) + 1;
     timed_from_ = now;

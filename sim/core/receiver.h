@@ -63,7 +63,7 @@ public:
             if (options.delayed_ack == DelayedAck::Linux) {
                 if (acks_heard >= timed_ack_) [[unlikely]]
                     decision.has_rtt = measure_rtt(now);
-                delay = linux_ack_delay(decision.is_new, payload, now, buffer, options);
+                delay = linux_ack_delay(seq, decision.is_new, is_next, payload, now, buffer, options);
             }
             if (is_ordinary && unacked_ < 2 && delay > Nanos(0)) {
                 decision.ack_now = false;
@@ -74,6 +74,11 @@ public:
     }
     // The answer to a handshake leaves: starts the first RTT measurement.
     void begin(Nanos now) { timed_from_ = now; }
+    // The handshake completes. A receiver without data of its own measures no later RTT for its timeouts.
+    // Source: Linux tcp_synack_rtt_meas
+    void complete_handshake(Nanos now) {
+        if (handshake_rtt_ == Nanos(0)) handshake_rtt_ = std::max(now - timed_from_, Nanos(1));
+    }
     // The timer of a delayed ACK expired before the next packet arrived: doubles the delay, up to the retransmission
     // timeout.
     // Source: Linux tcp_delack_timer_handler
@@ -132,21 +137,20 @@ public:
 private:
     static constexpr std::uint32_t kLeastPayload = 128;  // smallest payload that opens the window
 
-    // Longest delay of the ACK for a packet that arrives now; 0 for an immediate ACK.
+    // Longest delay of the ACK for packet `seq`, which arrives now; 0 for an immediate ACK.
     // Source: Linux tcp_event_data_recv, tcp_grow_window, tcp_send_delayed_ack
-    SF_INLINE Nanos linux_ack_delay(bool is_new, std::uint32_t payload, Nanos now, const ReceiveBuffer& buffer,
-                                    const TransportOptions& options) {
+    SF_INLINE Nanos linux_ack_delay(std::uint32_t seq, bool is_new, bool is_next, std::uint32_t payload, Nanos now,
+                                    const ReceiveBuffer& buffer, const TransportOptions& options) {
         const Nanos shortest = options.delayed_ack_timeout;  // TCP_ATO_MIN
-        const Nanos gap = now - last_arrival_;
-        last_arrival_ = now;
-        if (is_new && gap <= half(shortest)) [[likely]] {
+        if (is_next && now - last_in_order_ <= half(shortest)) [[likely]] {
             delayed_ack_timeout_ = half(delayed_ack_timeout_) + half(shortest);
         } else {
-            adapt_to_gap(is_new, payload, gap, buffer, options);
+            adapt_delay(seq, is_next, payload, now, buffer, options);
         }
+        if (is_next) last_in_order_ = now;
         // The window opens by two packets per arrival. The ACK leaves at once, because the sender may be waiting for
         // it.
-        if (window_ < buffer.clamp() && payload >= kLeastPayload) {
+        if (window_ < buffer.clamp() && payload >= kLeastPayload && is_new) {
             window_ = std::min(window_ + 2 * std::int64_t{payload}, buffer.clamp());
             quick_acks_left_ |= 1;
         }
@@ -157,17 +161,23 @@ private:
         }
         if (delayed_ack_timeout_ <= shortest) [[likely]]
             return delayed_ack_timeout_;
-        // TCP_DELACK_MAX and one round trip bound a delay derived from the packet spacing.
-        constexpr Nanos kLongest(200'000'000);
-        const Nanos longest = first_rtt_ > Nanos(0) ? std::min(first_rtt_, kLongest) : kLongest;
-        return std::min(delayed_ack_timeout_, std::max(shortest, longest));
+        return std::min(delayed_ack_timeout_, std::max(shortest, longest_delay(options)));
     }
-    void adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
-                      const TransportOptions& options);
+    void adapt_delay(std::uint32_t seq, bool is_next, std::uint32_t payload, Nanos now, const ReceiveBuffer& buffer,
+                     const TransportOptions& options);
+    void acknowledge_at_once(std::uint32_t payload, const TransportOptions& options);
+    // Upper limit of a delay derived from the packet spacing: the RTT of the handshake, TCP_DELACK_MAX, and a tick of 1
+    // ms less than the shortest timeout. Source: Linux tcp_send_delayed_ack, tcp_delack_max
+    Nanos longest_delay(const TransportOptions& options) const {
+        constexpr Nanos kTick(1'000'000);
+        const Nanos most = std::min(Nanos(200'000'000), std::max(options.rto_min, kTick * 2) - kTick);
+        return handshake_rtt_ > Nanos(0) ? std::min(handshake_rtt_, most) : most;
+    }
     bool measure_rtt(Nanos now);
-    // Retransmission timeout of the receiving end, derived from its first RTT sample; rto_initial before the sample.
+    // Retransmission timeout of the receiving end, derived from its only RTT sample; rto_initial before the sample.
     Nanos timeout(const TransportOptions& options) const {
-        return first_rtt_ > Nanos(0) ? first_rtt_ + std::max(first_rtt_ * 2, options.rto_min) : options.rto_initial;
+        if (handshake_rtt_ == Nanos(0)) return options.rto_initial;
+        return handshake_rtt_ + std::max(handshake_rtt_ * 2, options.rto_min);
     }
     // Stores an out-of-order packet; false for a duplicate.
     bool hold(std::uint32_t seq);
@@ -182,11 +192,11 @@ private:
     Nanos ack_deadline_ = kNever;
     // Used only for DelayedAck::Linux
     std::uint32_t timed_ack_ = 0;  // the first packet sent after its sender received this ACK ends the round trip
-    Nanos last_arrival_ = Nanos(-kNever.value);  // time of the last arrival; far in the past before the first
-    Nanos delayed_ack_timeout_{};                // adapts to the packet spacing; 0 before the first packet
-    Nanos timed_from_ = kNever;                  // start of the RTT measurement: arrival of the acknowledged packet
+    Nanos last_in_order_ = Nanos(-kNever.value);  // last arrival in order; far in the past before the first
+    Nanos delayed_ack_timeout_{};                 // adapts to the packet spacing; 0 before the first packet
+    Nanos timed_from_ = kNever;                   // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};
-    Nanos first_rtt_{};
+    Nanos handshake_rtt_{};    // without a handshake, the first RTT measured from data
     std::int64_t window_ = 0;  // current size of the window: rcv_ssthresh
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};

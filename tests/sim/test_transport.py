@@ -74,6 +74,22 @@ def test_a_run_records_the_options_that_applied():
     assert list(summary["transport"]) == [param.key for param in TRANSPORT]
 
 
+def test_the_round_trip_of_the_handshake_bounds_delayed_acks():
+    # A packet takes 60 ms on a link of 200 kbit/s. The SYN-ACK has 20 ms of delay and its ACK of 52 bytes 22.08 ms, so
+    # that tcp_send_delayed_ack limits the delay to 42.08 ms, and each packet has its own ACK.
+    slow = [link("slow", rate_bps=2e5, delay_s=0.02, queue_pkts=1000)]
+    simulation = Simulation(scenario(slow, [tcp("download", "slow")], duration_s=7, profile="linux"))
+    simulation.capture_packets("download")
+    simulation.run_until(7)
+    packets = simulation.take_packets()
+    at_receiver = packets.station == 1
+    arrived = packets.time_ns[at_receiver & (packets.kind == 0)]
+    left = packets.time_ns[at_receiver & (packets.kind == 1)]
+    # No delay while the receive window grows; TCP_ATO_MIN for the first packet after that
+    assert set(left - arrived[: len(left)]) == {0, 40_000_000, 42_080_000}
+    assert len(arrived) - len(left) <= 1
+
+
 def test_delayed_acks_halve_the_acknowledgements():
     # A clean path: one ACK per packet, or one per two. The reverse link is slow enough to count them by its
     # utilisation.

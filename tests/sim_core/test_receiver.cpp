@@ -112,6 +112,50 @@ TEST(Receiver, TheLinuxTimeoutOfDelayedAcksFollowsTheSpacingOfThePackets) {
     EXPECT_EQ(receiver.ack_deadline(), 85_ms);
 }
 
+TEST(Receiver, OnlyTheSpacingOfPacketsInOrderCounts) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.on_data(0, 0_ms, 0_ms);
+    receiver.acknowledge();
+    // Linux calls tcp_event_data_recv for packets in order: packet 2 leaves the estimate and its clock as they were.
+    EXPECT_TRUE(receiver.is_acked_at_once(2, 30_ms));
+    EXPECT_TRUE(receiver.is_acked_at_once(1, 35_ms));  // 35 ms after packet 0: 40 / 2 + 35 = 55
+    receiver.on_data(3, 40_ms, 40_ms);                 // 5 ms later: 55 / 2 + 20 = 47.5
+    EXPECT_EQ(receiver.ack_deadline(), 40_ms + Nanos(47'500'000));
+}
+
+TEST(Receiver, OnlyADuplicateOfADeliveredPacketBeginsQuickAcks) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 4;
+    for (std::uint32_t seq = 0; seq < 4; ++seq) EXPECT_TRUE(receiver.is_acked_at_once(seq, 0_ms));
+    EXPECT_FALSE(receiver.is_acked_at_once(4, 0_ms));
+    EXPECT_TRUE(receiver.is_acked_at_once(5, 0_ms));
+    // tcp_data_queue_ofo drops a packet that it already holds; the ACK is immediate only because of the gap.
+    EXPECT_TRUE(receiver.is_acked_at_once(7, 0_ms));
+    EXPECT_TRUE(receiver.is_acked_at_once(7, 0_ms));
+    EXPECT_TRUE(receiver.is_acked_at_once(6, 0_ms));
+    EXPECT_FALSE(receiver.is_acked_at_once(8, 0_ms));
+    // tcp_data_queue enters quick-ACK mode for a packet below rcv_nxt: four ACKs, the first for the duplicate.
+    for (const std::uint32_t seq : {0u, 9u, 10u, 11u}) EXPECT_TRUE(receiver.is_acked_at_once(seq, 0_ms));
+    EXPECT_FALSE(receiver.is_acked_at_once(12, 0_ms));
+}
+
+TEST(Receiver, TheRoundTripOfTheHandshakeBoundsTheDelayOnASlowLink) {
+    // Packets take 120 ms on the link, those of the handshake hardly any time.
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.begin(0_ms);
+    receiver.complete_handshake(60_ms);
+    receiver.on_data(0, 60_ms, 180_ms);
+    EXPECT_EQ(receiver.rtt(), 180_ms);  // the sample that sizes the buffer
+    EXPECT_EQ(receiver.ack_deadline(), 220_ms);
+    for (int i = 0; i < 3; ++i) receiver.on_delay_over(receiver.options);  // 80, 160, at most 60 + 200 ms
+    receiver.acknowledge();
+    // tcp_event_data_recv: 260 / 2 + 120 = 250 ms; tcp_send_delayed_ack: srtt_us is that of the handshake.
+    receiver.on_data(1, 180_ms, 300_ms);
+    EXPECT_EQ(receiver.ack_deadline(), 360_ms);
+}
+
 TEST(Receiver, ADelayThatPassesDoublesTheNextAndARoundTripBoundsIt) {
     Receiving receiver = linux_receiver();
     receiver.options.quick_acks = 0;
@@ -119,7 +163,7 @@ TEST(Receiver, ADelayThatPassesDoublesTheNextAndARoundTripBoundsIt) {
     for (int i = 0; i < 4; ++i) receiver.on_delay_over(receiver.options);  // 80, 160, 320, 640 ms
     receiver.acknowledge();
     receiver.on_data(1, 700_ms, 700_ms);
-    EXPECT_EQ(receiver.ack_deadline(), 900_ms);  // TCP_DELACK_MAX
+    EXPECT_EQ(receiver.ack_deadline(), 899_ms);  // tcp_delack_max: a tick of 1 ms less than rto_min
 
     Receiving near = linux_receiver();
     near.options.quick_acks = 0;
