@@ -25,7 +25,7 @@ Siblings DrivenControllers::siblings_of(std::size_t subflow) {
 AckSample DrivenControllers::sample_of(const Driven& driven, std::uint32_t pkts, std::uint32_t snd_nxt) {
     return {.acked_pkts = static_cast<double>(pkts),
             .rtt = driven.rtt,
-            .newest_rtt = driven.rtt,
+            .oldest_rtt = driven.rtt,
             .srtt = driven.srtt,
             .min_rtt = driven.min_rtt,
             .in_recovery = driven.in_recovery,

@@ -30,46 +30,44 @@ public:
         margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
     }
 
-    void add_sample(Nanos rtt) {
-        least_ = std::min(least_, rtt);
-        if (!has_sample()) [[unlikely]] {
-            min_rtt_ = rtt;
-            if (srtt_ == Nanos(0)) {  // RFC 6298 (2.2)
-                srtt_ = rtt;
-                rttvar_ = rtt / 2;
-                return;
-            }
+    // An ACK gives two samples. `rtt`, of the oldest packet that it reports, contains the delay of the ACK: timeouts
+    // must exceed both. `newest_rtt`, of the newest packet, shows the path: minima count it.
+    // Source: Linux tcp_ack_update_rtt (seq_rtt_us and ca_rtt_us)
+    void add_sample(Nanos rtt, Nanos newest_rtt) {
+        const bool is_first = !has_estimate();
+        count_for_minima(newest_rtt);
+        if (is_first) [[unlikely]] {  // RFC 6298 (2.2)
+            srtt_ = rtt;
+            rttvar_ = rtt / 2;
+            return;
         }
         const std::int64_t error = rtt.value - srtt_.value;
         const std::int64_t deviation = error < 0 ? -error : error;
         // RFC 6298 (2.3): beta = 1/4 and alpha = 1/8, rttvar first
         rttvar_ += Nanos((deviation - rttvar_.value) / 4);
         srtt_ += Nanos(error / 8);
-        if (rtt < min_rtt_) min_rtt_ = rtt;
     }
 
     // Like add_sample(), with the additional state of the Linux rule: the largest 4 rttvar of each round trip, but at
     // least rto_min, raises the margin of the timeout at once. A smaller value lowers the margin by a quarter of the
     // difference per round trip. A falling RTT raises rttvar by only 1/32 of the difference, so that it hardly
     // lengthens the timeout. `snd_una`: the cumulative ACK of the sample.
-    void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
-        least_ = std::min(least_, rtt);
-        if (!has_sample()) [[unlikely]] {
-            min_rtt_ = rtt;
-            if (srtt_ == Nanos(0)) {
-                srtt_ = rtt;
-                rttvar_ = rtt / 2;
-                margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
-                round_end_ = snd_nxt;
-                return;
-            }
+    void add_sample_linux(Nanos rtt, Nanos newest_rtt, std::uint32_t snd_una, std::uint32_t snd_nxt,
+                          const TransportOptions& options) {
+        const bool is_first = !has_estimate();
+        count_for_minima(newest_rtt);
+        if (is_first) [[unlikely]] {
+            srtt_ = rtt;
+            rttvar_ = rtt / 2;
+            margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
+            round_end_ = snd_nxt;
+            return;
         }
         const std::int64_t error = rtt.value - srtt_.value;
         const std::int64_t deviation = error < 0 ? -error : error;
         const std::int64_t change = deviation - rttvar_.value;
         rttvar_ += Nanos(change / (error < 0 && change > 0 ? 32 : 4));
         srtt_ += Nanos(error / 8);
-        if (rtt < min_rtt_) min_rtt_ = rtt;
         round_margin_ = std::max(round_margin_, rttvar_ * 4);
         margin_ = std::max(margin_, round_margin_);
         if (snd_una > round_end_) {
@@ -102,6 +100,11 @@ public:
     void set_tick(Nanos tick) { tick_ns_ = static_cast<std::uint32_t>(tick.value); }
 
 private:
+    void count_for_minima(Nanos rtt) {
+        min_rtt_ = std::min(min_rtt_, rtt);
+        least_ = std::min(least_, rtt);
+    }
+
     Nanos srtt_{};
     Nanos rttvar_{};
     Nanos min_rtt_ = kNever;

@@ -130,11 +130,11 @@ std::uint32_t SubflowSender::take_first_lost() {
     return seq;
 }
 
-SF_INLINE void SubflowSender::add_rtt_sample(Nanos rtt, const TransportOptions& options) {
+SF_INLINE void SubflowSender::add_rtt_sample(Nanos rtt, Nanos newest_rtt, const TransportOptions& options) {
     if (options.rto_rule == RtoRule::Rfc6298) {
-        rtt_.add_sample(rtt);
+        rtt_.add_sample(rtt, newest_rtt);
     } else {
-        rtt_.add_sample_linux(rtt, snd_una_, snd_nxt_, options);
+        rtt_.add_sample_linux(rtt, newest_rtt, snd_una_, snd_nxt_, options);
     }
     stats_.rtt_seconds += to_seconds(rtt);
     ++stats_.rtt_samples;
@@ -153,8 +153,8 @@ SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const Transpo
 SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, Nanos newest_rtt,
                                                 const Ack& ack) const {
     return {.acked_pkts = static_cast<double>(newly_delivered),
-            .rtt = ack.rtt(),
-            .newest_rtt = newest_rtt,
+            .rtt = newest_rtt,
+            .oldest_rtt = ack.rtt(),
             .srtt = rtt_.srtt(),
             .min_rtt = rtt_.min_rtt(),
             .now = ack.now,
@@ -194,7 +194,7 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     snd_una_ = ack.cumulative;
 
     acked_since_loss_ += count;
-    add_rtt_sample(ack.rtt(), ack.options);
+    add_rtt_sample(ack.rtt(), latest_rtt_, ack.options);
     restart_rto_after_advance(ack.now, ack.options);
     const AckSample sample = describe_ack(count, count, latest_rtt_, ack);
     if (sample.is_cwnd_limited) grow_window<false>(sample, ack.siblings);
@@ -222,14 +222,14 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     const std::uint32_t latest_before = latest_delivered_[0];
     const std::uint32_t una_before = snd_una_;
     const SeqRange duplicate = deliver_acknowledged(ack, outcome);
-    measure_round_trip(ack, outcome);
     const bool reports_newer = latest_delivered_[0] != latest_before;
     if (reports_newer) latest_rtt_ = ack.now - latest_sent_time_;
+    // After a retransmission, only the echo shows which transmission arrived.
+    const Nanos newest_rtt = reports_newer && latest_sent_once_ ? latest_rtt_ : ack.rtt();
+    measure_round_trip(ack, newest_rtt, outcome);
     LossVerdict losses = judge_losses(ack, outcome, duplicate);
 
     const SenderState state_before = state_;
-    // After a retransmission, only the echo shows which transmission arrived.
-    const Nanos newest_rtt = reports_newer && latest_sent_once_ ? latest_rtt_ : ack.rtt();
     AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, newest_rtt, ack);
     if ((needs_every_step_ & kForMarks) != 0) [[unlikely]]
         sample.marked_pkts = take_marks(outcome);
@@ -293,10 +293,10 @@ SF_INLINE SeqRange SubflowSender::deliver_acknowledged(const Ack& ack, AckOutcom
     return duplicate;
 }
 
-SF_INLINE void SubflowSender::measure_round_trip(const Ack& ack, const AckOutcome& outcome) {
+SF_INLINE void SubflowSender::measure_round_trip(const Ack& ack, Nanos newest_rtt, const AckOutcome& outcome) {
     if (outcome.newly_delivered != 0) {
-        add_rtt_sample(ack.rtt(), ack.options);
-        if (has_monitor_) monitor_->on_rtt(ack.echo, ack.rtt(), ack.now, rtt_.srtt());
+        add_rtt_sample(ack.rtt(), newest_rtt, ack.options);
+        if (has_monitor_) monitor_->on_rtt(ack.now - newest_rtt, newest_rtt, ack.now, rtt_.srtt());
     }
     if (outcome.has_advanced) restart_rto_after_advance(ack.now, ack.options);
 }

@@ -481,7 +481,7 @@ private:
     void let_controller_change_window(Cause cause, Nanos now, Call&& call);
     void record_start(Nanos now);
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
-    void add_rtt_sample(Nanos rtt, const TransportOptions& options);
+    void add_rtt_sample(Nanos rtt, Nanos newest_rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
     AckSample describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, Nanos newest_rtt,
                            const Ack& ack) const;
@@ -490,7 +490,7 @@ private:
     AckOutcome on_ordinary_ack(const Ack& ack);
     AckOutcome on_ack_step_by_step(const Ack& ack);
     SeqRange deliver_acknowledged(const Ack& ack, AckOutcome& outcome);
-    void measure_round_trip(const Ack& ack, const AckOutcome& outcome);
+    void measure_round_trip(const Ack& ack, Nanos newest_rtt, const AckOutcome& outcome);
     LossVerdict judge_losses(const Ack& ack, const AckOutcome& outcome, SeqRange duplicate);
     void notify_every_ack(AckSample& sample, const Siblings& siblings);
     void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,

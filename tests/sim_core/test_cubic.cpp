@@ -19,7 +19,13 @@ Cubic cubic(std::string_view hystart = "off", bool fast_convergence = true, bool
 }
 
 AckSample ack_at(Nanos now, double acked_pkts = 1, Nanos rtt = 100_ms) {
-    return {.acked_pkts = acked_pkts, .rtt = rtt, .srtt = rtt, .min_rtt = 100_ms, .now = now, .inflight_pkts = 50};
+    return {.acked_pkts = acked_pkts,
+            .rtt = rtt,
+            .oldest_rtt = rtt,
+            .srtt = rtt,
+            .min_rtt = 100_ms,
+            .now = now,
+            .inflight_pkts = 50};
 }
 
 void ack(Cubic& controller, Window& window, const AckSample& sample) {
@@ -239,7 +245,8 @@ double mean_window_under_periodic_loss(C controller, double rtt_s, double loss, 
             const double step_s = rtt_s / window.cwnd_pkts;
             now_s += step_s;
             area += window.cwnd_pkts * step_s;
-            controller.on_ack(window, {.acked_pkts = 1, .rtt = rtt, .srtt = rtt, .now = from_seconds(now_s)}, {});
+            const Nanos now = from_seconds(now_s);
+            controller.on_ack(window, {.acked_pkts = 1, .rtt = rtt, .oldest_rtt = rtt, .srtt = rtt, .now = now}, {});
         }
     }
     return area / now_s;

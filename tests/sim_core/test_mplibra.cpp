@@ -146,7 +146,6 @@ protected:
         why = {};
         return {.acked_pkts = acked,
                 .rtt = kRtt,
-                .newest_rtt = kRtt,
                 .srtt = kRtt,
                 .min_rtt = kRtt,
                 .now = moment.now,

@@ -31,11 +31,11 @@ TEST(RttEstimator, FollowsRfc6298) {
     options.rto_min = Nanos(0);
     RttEstimator rtt;
     EXPECT_EQ(rtt.rto(options, 0), 1_s);
-    rtt.add_sample(100_ms);
+    rtt.add_sample(100_ms, 100_ms);
     EXPECT_EQ(rtt.rto(options, 0), 300_ms);
-    rtt.add_sample(100_ms);
+    rtt.add_sample(100_ms, 100_ms);
     EXPECT_EQ(rtt.rto(options, 0), 250_ms);
-    rtt.add_sample(300_ms);
+    rtt.add_sample(300_ms, 300_ms);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
     EXPECT_EQ(rtt.rto(options, 1), Nanos(875'000'000));
     EXPECT_EQ(rtt.rto(options, 20), options.rto_max);
@@ -47,12 +47,12 @@ TEST(RttEstimator, FollowsRfc6298) {
 TEST(RttEstimator, TellsTheLeastSampleSinceItWasAskedLast) {
     RttEstimator rtt;
     EXPECT_EQ(rtt.take_least(), kNever);
-    rtt.add_sample(100_ms);
-    rtt.add_sample(80_ms);
-    rtt.add_sample(90_ms);
+    rtt.add_sample(100_ms, 100_ms);
+    rtt.add_sample(80_ms, 80_ms);
+    rtt.add_sample(90_ms, 90_ms);
     EXPECT_EQ(rtt.take_least(), 80_ms);
     EXPECT_EQ(rtt.take_least(), kNever);
-    rtt.add_sample(120_ms);
+    rtt.add_sample(120_ms, 120_ms);
     EXPECT_EQ(rtt.take_least(), 120_ms);
     EXPECT_EQ(rtt.min_rtt(), 80_ms);
 }
@@ -63,22 +63,42 @@ TEST(RttEstimator, TheLinuxRuleKeepsTheLargestVariationOfTheLastRounds) {
     RttEstimator rtt;
     EXPECT_EQ(rtt.rto(options, 0), 1_s);
     // R = 0.1: srtt 0.1, 4 rttvar = 0.2. R = 0.1: rttvar 0.0375, but the margin stays at rto_min = 0.2.
-    rtt.add_sample_linux(100_ms, 1, 10, options);
+    rtt.add_sample_linux(100_ms, 100_ms, 1, 10, options);
     EXPECT_EQ(rtt.rto(options, 0), 300_ms);
-    rtt.add_sample_linux(100_ms, 2, 10, options);
+    rtt.add_sample_linux(100_ms, 100_ms, 2, 10, options);
     EXPECT_EQ(rtt.rto(options, 0), 300_ms);
     // R = 0.3: rttvar 0.078125, srtt 0.125: 4 rttvar = 0.3125 is the new margin at once.
-    rtt.add_sample_linux(300_ms, 3, 11, options);
+    rtt.add_sample_linux(300_ms, 300_ms, 3, 11, options);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
     // The round trip that ends with the acknowledgement of packet 10 had this maximum; the next one has only 4 *
     // 0.0439453 < rto_min, so that a quarter of 0.3125 - 0.2 is subtracted: 0.284375.
-    rtt.add_sample_linux(125_ms, 11, 20, options);
+    rtt.add_sample_linux(125_ms, 125_ms, 11, 20, options);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(437'500'000));
-    rtt.add_sample_linux(125_ms, 21, 30, options);
+    rtt.add_sample_linux(125_ms, 125_ms, 21, 30, options);
     EXPECT_EQ(rtt.rto(options, 0), Nanos(409'375'000));
     // A falling RTT moves rttvar by 1/32 of |0.1 - 0.0439453125|.
-    rtt.add_sample_linux(25_ms, 22, 30, options);
+    rtt.add_sample_linux(25_ms, 25_ms, 22, 30, options);
     EXPECT_EQ(rtt.rttvar(), Nanos(45'697'021));  // in whole nanoseconds
+}
+
+// Linux tcp_clean_rtx_queue: seq_rtt_us counts from the first packet that the ACK covers, ca_rtt_us from the last.
+TEST(Sender, ADelayedAckMeasuresTheTimeoutByItsOldestPacketAndThePathByItsNewest) {
+    // An ACK for Vegas takes the general path, an ACK for NewReno the path of ordinary ACKs.
+    for (const char* name : {"newreno", "vegas"}) {
+        TransportOptions options;
+        SubflowSender sender(make_controller({name, {}}), options);
+        sender.send_new(0, 0_ms, options);
+        sender.send_new(1, 10_ms, options);
+        sender.on_ack(2, {}, 0_ms, 110_ms, {}, options);  // the receiver echoes the older time stamp
+        EXPECT_EQ(sender.rtt().srtt(), 110_ms);
+        EXPECT_EQ(sender.rtt().min_rtt(), 100_ms);
+        EXPECT_EQ(sender.take_least_rtt(), 100_ms);
+        // A retransmission is measured by its echo: without it, the ACK may be for either transmission.
+        sender.send_new(2, 200_ms, options);
+        sender.probe_with_last(250_ms, options);
+        sender.on_ack(3, {}, 250_ms, 340_ms, {}, options);
+        EXPECT_EQ(sender.rtt().min_rtt(), 90_ms);
+    }
 }
 
 TEST_F(SenderTest, SlowStartDoublesTheWindowPerRound) {

@@ -44,7 +44,7 @@ TEST(TimerWheel, RetransmissionTimeoutsAreExactWithoutATick) {
     TransportOptions options;
     options.rto_rule = RtoRule::Linux;
     RttEstimator rtt;
-    rtt.add_sample_linux(72_ms, 1, 2, options);
+    rtt.add_sample_linux(72_ms, 72_ms, 1, 2, options);
     const Nanos timeout = rtt.rto(options, 2);
     EXPECT_EQ(rtt.expiry(5_s, options, 2), 5_s + timeout);
     rtt.set_tick(4_ms);

@@ -15,8 +15,7 @@ using namespace literals;
 template <class C>
 void round(C& controller, Window& window, Nanos rtt, Nanos min_rtt, int acks, const Siblings& siblings = {}) {
     for (int i = 0; i < acks; ++i) {
-        const AckSample ack{
-            .acked_pkts = 1, .rtt = rtt, .newest_rtt = rtt, .min_rtt = min_rtt, .begins_round = i == acks - 1};
+        const AckSample ack{.acked_pkts = 1, .rtt = rtt, .min_rtt = min_rtt, .begins_round = i == acks - 1};
         controller.on_every_ack(window, ack, siblings);
         controller.on_ack(window, ack, siblings);
     }
@@ -143,11 +142,11 @@ TEST(WVegas, TakesTheMeanRttOfTheRound) {
     WVegas controller = wvegas(false);
     Window window{30, 10};
     // 15 samples of 100 ms and 15 of 104 ms: mean 102 ms, 0.59 queued < 2: grow
-    for (int i = 0; i < 15; ++i) controller.on_every_ack(window, {.newest_rtt = 100_ms, .min_rtt = 100_ms}, {});
+    for (int i = 0; i < 15; ++i) controller.on_every_ack(window, {.rtt = 100_ms, .min_rtt = 100_ms}, {});
     round(controller, window, 104_ms, 100_ms, 15);
     EXPECT_EQ(window.cwnd_pkts, 31);
     // 15 of 100 ms and 15 of 200 ms: mean 150 ms, 31 / 3 = 10.3 queued > 10, the share of a lone subflow: shrink
-    for (int i = 0; i < 15; ++i) controller.on_every_ack(window, {.newest_rtt = 100_ms, .min_rtt = 100_ms}, {});
+    for (int i = 0; i < 15; ++i) controller.on_every_ack(window, {.rtt = 100_ms, .min_rtt = 100_ms}, {});
     round(controller, window, 200_ms, 100_ms, 15);
     EXPECT_EQ(window.cwnd_pkts, 30);
 }

@@ -35,11 +35,10 @@ struct Window {
 // An ACK as reported to a controller; on_ack receives only ACKs outside fast recovery.
 struct AckSample {
     double acked_pkts = 0;  // newly delivered, cumulatively or by SACK
-    Nanos rtt{};            // RTT from the echoed timestamp: of the oldest packet that a delayed ACK reports
-    // RTT of the newest packet, without the wait of a delayed ACK. Source: Linux tcp_clean_rtx_queue (ca_rtt_us)
-    Nanos newest_rtt{};
-    Nanos srtt{};
-    Nanos min_rtt{};  // minimum RTT of the subflow so far
+    Nanos rtt{};            // of the newest packet: Linux tcp_clean_rtx_queue (ca_rtt_us)
+    Nanos oldest_rtt{};     // of the oldest packet, which waited for the newest if the ACK was delayed
+    Nanos srtt{};           // smoothed oldest_rtt
+    Nanos min_rtt{};        // minimum RTT of the subflow so far
     Nanos now{};
     double inflight_pkts = 0;         // packets in flight after the ACK (RFC 6675 pipe)
     bool begins_round = false;        // the first ACK of a packet sent after the previous round trip ended

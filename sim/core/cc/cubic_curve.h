@@ -130,9 +130,9 @@ public:
     Nanos leave_out_unused_time(const AckSample& ack) {
         Nanos unused{};
         if (was_idle_) {
-            // No packet was in flight from the previous ACK until the send time of the packet that the current ACK
-            // covers.
-            const Nanos sent = ack.now - ack.rtt;
+            // No packet was in flight from the previous ACK until the send time of the oldest packet that the current
+            // ACK covers.
+            const Nanos sent = ack.now - ack.oldest_rtt;
             if (sent > last_ack_) unused = sent - last_ack_;
         } else if (!ack.is_cwnd_limited) {
             unused = ack.now - last_ack_;

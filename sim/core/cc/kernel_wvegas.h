@@ -48,7 +48,7 @@ public:
             is_begun_ = true;
             round_end_ = ack.snd_una - ack.advanced_pkts;
         }
-        const std::uint32_t rtt = KernelArithmetic::microseconds(ack.newest_rtt) + 1;
+        const std::uint32_t rtt = KernelArithmetic::microseconds(ack.rtt) + 1;
         base_rtt_ = std::min(base_rtt_, rtt);
         sampled_rtt_ += rtt;
         ++samples_;

@@ -79,8 +79,8 @@ public:
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
         if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
-        base_rtt_ = std::min({base_rtt_, ack.min_rtt, ack.newest_rtt});
-        rtt_sum_ += ack.newest_rtt;
+        base_rtt_ = std::min({base_rtt_, ack.min_rtt, ack.rtt});
+        rtt_sum_ += ack.rtt;
         ++samples_;
         is_round_over_ = ack.begins_round;
         if (!is_round_over_) return;
