@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 
 #include "check.h"
 #include "memory.h"
@@ -76,13 +78,13 @@ public:
     Nanos next_at() const { return settled_end_ == arrivals_.end_pos() ? kNever : arrivals_[settled_end_].at; }
     Arrival& next() { return arrivals_[settled_end_]; }
     void settle_next() { ++settled_end_; }
-    // True if the next arrival of this lane precedes that of `other`, for arrivals at the same time.
-    bool precedes(const DataLane& other) const {
-        const Arrival& a = arrivals_[settled_end_];
-        const Arrival& b = other.arrivals_[other.settled_end_];
-        if ((a.data_seq == kTimer) != (b.data_seq == kTimer)) return b.data_seq == kTimer;
-        if (a.data_seq != kTimer && link_ != other.link_) return link_ < other.link_;
-        return a.data_seq == kTimer || is_order_free_ ? ordinal_ < other.ordinal_ : a.next < b.next;
+    // Order of the next arrival among those of other lanes at the same time: data before timers, then by link. On one
+    // link, packets follow each other in the order of the offers, or by subflow on a pure delay.
+    std::uint64_t next_rank() const {
+        const Arrival& arrival = arrivals_[settled_end_];
+        if (arrival.data_seq == kTimer) [[unlikely]]
+            return std::uint64_t{1} << 63 | ordinal_;
+        return std::uint64_t{link_} << 32 | (is_order_free_ ? ordinal_ : arrival.next);
     }
 
     std::size_t heap_bytes() const { return heap_bytes_of(arrivals_); }
@@ -97,35 +99,30 @@ private:
 };
 
 // The lanes of a connection during settlement: of(i) is the lane of its i-th subflow.
+//
+// A tournament finds the next arrival of many lanes: each match stores its loser, so that a new arrival of the winner
+// plays only the matches between its lane and the final.
 template <class Of>
 class DataLanes {
 public:
-    DataLanes(std::uint32_t count, Of of) : count_(count), of_(of) {
-        for (std::uint32_t i = 0; i < count_; ++i) next_at_[i] = of_(i).next_at();
+    DataLanes(std::uint32_t count, Of of) : size_(std::bit_ceil(count)), count_(count), of_(of) {
+        for (std::uint32_t i = 0; i < size_; ++i) {
+            next_[i] = i < count_ ? next_of(i) : kNone;
+            // The winner of a match waits in the next one for the lanes with higher numbers.
+            std::uint32_t winner = i;
+            std::uint32_t match = (size_ + i) / 2;
+            for (std::uint32_t place = i; (place & 1) != 0; place /= 2, match /= 2) play(match, winner);
+            losers_[match] = winner;
+        }
     }
 
     // Calls take(i, arrival) for the arrivals before `end`, in order.
     template <class Take>
     SF_INLINE void settle_until(Nanos end, Take&& take) {
-        if (count_ == 2) return settle_two(end, take);
-        for (;;) {
-            std::uint32_t first = count_;
-            Nanos earliest = end;
-            Nanos second = end;
-            for (std::uint32_t i = 0; i < count_; ++i) {
-                const Nanos at = next_at_[i];
-                const bool is_tie = at == earliest && first != count_;
-                if (at < earliest || (is_tie && of_(i).precedes(of_(first)))) {
-                    second = earliest;
-                    earliest = at;
-                    first = i;
-                } else if (at < second || is_tie) {
-                    second = at;
-                }
-            }
-            if (first == count_) return;
-            do settle_next(first, take);
-            while (next_at_[first] < second);
+        if (has_two()) {
+            while (std::min(next_[0].at, next_[1].at) < end) settle_first<true>(take);
+        } else {
+            while (next_[losers_[0]].at < end) settle_first<false>(take);
         }
     }
     // Settles all arrivals whose acknowledgement has reached the sender, and all earlier arrivals.
@@ -137,38 +134,57 @@ public:
         settle_until(latest, take);
         // Settle only as many arrivals at exactly that time as necessary: later calls may add arrivals with the same
         // time.
-        for (bool is_open = true; is_open;) {
-            is_open = false;
-            std::uint32_t first = count_;
-            for (std::uint32_t i = 0; i < count_; ++i) {
-                is_open |= !of_(i).has_settled_heard();
-                if (next_at_[i] == latest && (first == count_ || of_(i).precedes(of_(first)))) first = i;
-            }
-            if (!is_open) return;
-            settle_next(first, take);
-        }
+        for (std::uint32_t i = 0; i < count_; ++i)
+            while (!of_(i).has_settled_heard()) has_two() ? settle_first<true>(take) : settle_first<false>(take);
     }
 
 private:
-    // Two lanes are merged without a search.
-    template <class Take>
-    SF_INLINE void settle_two(Nanos end, Take&& take) {
-        while (std::min(next_at_[0], next_at_[1]) < end) {
-            const bool is_second = next_at_[1] < next_at_[0] || (next_at_[1] == next_at_[0] && of_(1).precedes(of_(0)));
-            settle_next(is_second, take);
-        }
+    // The next arrival of a lane.
+    struct Next {
+        Nanos at;
+        std::uint64_t rank;
+
+        bool precedes(const Next& other) const { return at < other.at || (at == other.at && rank < other.rank); }
+    };
+    static constexpr Next kNone{kNever, 0};
+
+    Next next_of(std::uint32_t i) const {
+        const DataLane& lane = of_(i);
+        return lane.next_at() < kNever ? Next{lane.next_at(), lane.next_rank()} : kNone;
     }
-    template <class Take>
-    SF_INLINE void settle_next(std::uint32_t i, Take&& take) {
-        DataLane& lane = of_(i);
-        take(i, lane.next());
+    SF_INLINE void play(std::uint32_t match, std::uint32_t& winner) {
+        if (next_[losers_[match]].precedes(next_[winner])) std::swap(losers_[match], winner);
+    }
+    bool has_two() const { return count_ == 2; }
+    SF_INLINE std::uint32_t first_of_two() const {
+        if (next_[0].at == next_[1].at) [[unlikely]]
+            return of_(1).next_rank() < of_(0).next_rank();
+        return next_[1].at < next_[0].at;
+    }
+    // kIsOfTwo: two lanes need neither a tournament nor their ranks, except for arrivals at the same time.
+    template <bool kIsOfTwo, class Take>
+    SF_INLINE void settle_first(Take&& take) {
+        std::uint32_t first = kIsOfTwo ? first_of_two() : losers_[0];
+        DataLane& lane = of_(first);
+        take(first, lane.next());
         lane.settle_next();
-        next_at_[i] = lane.next_at();
+        if (kIsOfTwo) {
+            next_[first].at = lane.next_at();
+            return;
+        }
+        next_[first] = next_of(first);
+        for (std::uint32_t match = (size_ + first) / 2; match != 0; match /= 2) play(match, first);
+        losers_[0] = first;
     }
 
+    static_assert(std::has_single_bit(kMaxSubflows));
+
+    std::uint32_t size_;  // number of lanes, rounded up to a power of two
     std::uint32_t count_;
     Of of_;
-    std::array<Nanos, kMaxSubflows> next_at_;
+    // [match] 1 is the final, and the winners of the matches 2 m and 2 m + 1 play match m; 0: winner of the final
+    std::array<std::uint32_t, kMaxSubflows> losers_;
+    std::array<Next, kMaxSubflows> next_;
 };
 
 }  // namespace subflow
