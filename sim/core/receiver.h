@@ -225,28 +225,30 @@ public:
             ++duplicates_;
             return false;
         }
-        if (data_seq == next() && held_.empty()) [[likely]] {
-            held_.reset(data_seq + 1);
-            deliver(data_seq, origin);
+        if (data_seq > next()) {
+            while (held_.end_pos() <= data_seq) held_.push_back(kMissing);
+            std::uint64_t& slot = held_[data_seq];
+            if (slot != kMissing) {
+                ++duplicates_;
+                return false;
+            }
+            slot = static_cast<std::uint64_t>(at.value) << 8 | origin;
+            ++held_pkts_;
+            held_bytes_ += payload;
+            max_held_bytes_ = std::max(max_held_bytes_, held_bytes_);
             return true;
         }
-        while (held_.end_pos() <= data_seq) held_.push_back(kMissing);
-        std::uint64_t& slot = held_[data_seq];
-        if (slot != kMissing) {
-            ++duplicates_;
-            return false;
+        deliver(data_seq, origin);
+        if (held_.empty()) [[likely]] {
+            held_.reset(data_seq + 1);
+            return true;
         }
-        slot = static_cast<std::uint64_t>(at.value) << 8 | origin;
-        ++held_pkts_;
-        held_bytes_ += payload;
-        while (!held_.empty() && held_.front() != kMissing) {
+        for (held_.pop_front(); !held_.empty() && held_.front() != kMissing; held_.pop_front()) {
             const std::uint64_t front = held_.front();
             held_bytes_ -= deliver(held_.begin_pos(), static_cast<std::uint8_t>(front & 0xff));
             waited_ns_ += static_cast<double>(at.value - static_cast<std::int64_t>(front >> 8));
-            held_.pop_front();
             --held_pkts_;
         }
-        max_held_bytes_ = std::max(max_held_bytes_, held_bytes_);
         return true;
     }
 
