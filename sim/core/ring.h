@@ -49,14 +49,14 @@ public:
 
     // The slot of a new element at the end, for the caller to fill in.
     SF_INLINE T& push_slot() {
-        if (size() == capacity()) [[unlikely]]
+        if (is_full()) [[unlikely]]
             grow();
         return slots_[end_++ & mask_];
     }
 
     // The slot that push_slot() returns next.
     T& next_slot() {
-        if (size() == capacity()) [[unlikely]]
+        if (is_full()) [[unlikely]]
             grow();
         return slots_[end_ & mask_];
     }
@@ -95,6 +95,8 @@ public:
 
 private:
     std::uint32_t capacity() const { return mask_ + 1; }
+    // size() == capacity(): with signs, the mask of an empty ring is -1.
+    bool is_full() const { return static_cast<std::int32_t>(size()) > static_cast<std::int32_t>(mask_); }
     // Out of line, so that push_back() is small enough to be inlined wherever it is used.
     [[gnu::noinline]] void grow() { copy_slots(*this, capacity() == 0 ? first_capacity_ : capacity() * 2); }
     void copy_slots(const Ring& from, std::uint32_t capacity) {
