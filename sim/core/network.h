@@ -219,6 +219,12 @@ private:
     void read_data_acks(Connection& connection) {
         if (connection.heard_acks != 0) settle_acked(connection);
     }
+    SF_INLINE bool has_new_data(Connection& connection) {
+        if (connection.has_new_data()) [[likely]]
+            return true;
+        read_data_acks(connection);
+        return connection.has_new_data();
+    }
     void settle_acked(Connection& connection);
     void settle(Connection& connection, std::uint32_t ordinal, DataLane::Arrival& arrival);
     void settle_all();
@@ -304,7 +310,7 @@ private:
     void fill_single_path(Connection& connection);
     void fill_one(Connection& connection, Subflow& s, std::uint32_t index);
     void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
-    void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
+    void hand_over(Connection& c, Subflow& s, std::uint32_t index, std::uint32_t data_seq);
     void hand_over_in_turn(Connection& connection, std::size_t position, std::uint32_t data_seq);
     void send_everywhere(Connection& connection);
     void send_copies(Connection& connection, std::uint32_t position);
@@ -393,7 +399,6 @@ private:
     Nanos on_epoch(std::uint32_t agent);
 
     void on_data_ack(Connection& connection, std::uint32_t data_ack, Nanos at);
-    bool has_new_data(Connection& connection);
     void end_if_delivered(Connection& connection, Nanos at);
     Sibling describe_sibling(const Subflow& s) const;
     Siblings gather_siblings(Connection& connection, std::uint32_t self);

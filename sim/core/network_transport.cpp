@@ -217,24 +217,21 @@ void Network::fill(Connection& c) {
     c.is_full = is_full;
 }
 
-bool Network::has_new_data(Connection& c) {
-    if (c.has_new_data()) [[likely]]
-        return true;
-    read_data_acks(c);
-    return c.has_new_data();
-}
-
 // Shortcut of fill() after an acknowledgement on one subflow of a full connection: the other subflows are not examined.
 SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index) {
     if (s.sender.has_lost_or_queued()) [[unlikely]]
         return fill(c);
-    while (s.sender.has_room() && is_usable(s)) {
-        if (!has_new_data(c)) [[unlikely]]
+    if (s.sender.has_room()) [[likely]] {
+        if (!is_usable(s)) [[unlikely]]
             return fill(c);
-        c.sent_on.push_back(std::uint64_t{1} << s.ordinal);
-        hand_over(c, s.ordinal, c.data_nxt++);
+        do {
+            if (!has_new_data(c)) [[unlikely]]
+                return fill(c);
+            c.sent_on.push_back(std::uint64_t{1} << s.ordinal);
+            hand_over(c, s, index, c.data_nxt++);
+        } while (s.sender.has_room());
     }
-    if (s.sender.has_room() || s.sender.has_lost_or_queued()) [[unlikely]]
+    if (s.sender.has_lost_or_queued()) [[unlikely]]
         return fill(c);
     events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
@@ -289,14 +286,13 @@ bool Network::send_next(Connection& c) {
     }
     ++c.data_nxt;
     if (c.is_multipath()) c.sent_on.push_back(std::uint64_t{1} << choice);
-    hand_over(c, choice, data_seq);
+    const auto index = static_cast<std::uint32_t>(c.first_subflow + choice);
+    hand_over(c, subflows_[index], index, data_seq);
     return true;
 }
 
-// Hands a packet to the subflow at `position`. The packet leaves at once unless pacing delays it.
-SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint32_t data_seq) {
-    const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
-    Subflow& s = subflows_[index];
+// Hands a packet to a subflow. The packet leaves at once unless pacing delays it.
+SF_INLINE void Network::hand_over(Connection& c, Subflow& s, std::uint32_t index, std::uint32_t data_seq) {
     if (s.sender.pacing_allows(now_)) [[likely]] {
         SF_VALIDATE(!s.sender.has_queued());
         transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
@@ -305,7 +301,7 @@ SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint
     }
 }
 
-// Like hand_over(), for subflows where other packets may already wait for window or pacing.
+// Like hand_over(), for the subflow at `position`, where other packets may already wait for window or pacing.
 void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
     Subflow& s = subflows_[index];
@@ -339,7 +335,7 @@ void Network::send_copies(Connection& c, std::uint32_t position) {
         if (!is_usable(s) || !has_room(c, s) || (s.is_backup && has_active(c))) return;
         if (c.decisions) record_copy(c, next, position);
         c.sent_on[next] |= std::uint64_t{1} << position;
-        hand_over(c, position, next);
+        hand_over(c, s, c.first_subflow + position, next);
         ++c.copied_pkts;
     }
 }
@@ -368,7 +364,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     // Ahead of the clock, the timer of a delayed ACK has not been processed yet.
     if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
-    const std::uint32_t arrived = c.payload_of(packet.data_seq);
+    const std::uint32_t arrived = packet.size - c.header_bytes;
     if ((s.looks & kArrivals) != 0) [[unlikely]] {
         s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
         if (is_unusual_data(packet, s, c)) on_ecn_arrival(packet, s, c, at);
@@ -528,6 +524,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     const Subflow* const subflows = &subflows_[c.first_subflow];
     Siblings view;
     view.common = &c.common;
+    const std::uint32_t own_bit = 1u << (self - c.first_subflow);
     if (c.changed != Connection::kAll) [[likely]] {
         view.self = self - c.first_subflow;
         for (std::uint32_t left = c.changed; left != 0; left &= left - 1) {
@@ -538,24 +535,27 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
         for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
             SF_VALIDATE(subflows[i].is_established && c.siblings[i] == describe_sibling(subflows[i]));
         }
-    } else {
-        c.siblings.clear();
-        c.rates.clear();
-        for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-            if (!subflows[i].is_established || !subflows[i].sender.rtt().has_estimate()) {
-                view.absent |= 1u << i;
-                continue;
-            }
-            if (c.first_subflow + i == self) view.self = c.siblings.size();
-            c.siblings.push_back(describe_sibling(subflows[i]));
-            c.rates.emplace_back(c.siblings.back());
+        c.changed = own_bit;
+        // The size of the vectors would cost a division.
+        view.all = {c.siblings.data(), c.subflow_count};
+        view.known_rates = {c.rates.data(), c.subflow_count};
+        return view;
+    }
+    c.siblings.clear();
+    c.rates.clear();
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        if (!subflows[i].is_established || !subflows[i].sender.rtt().has_estimate()) {
+            view.absent |= 1u << i;
+            continue;
         }
+        if (c.first_subflow + i == self) view.self = c.siblings.size();
+        c.siblings.push_back(describe_sibling(subflows[i]));
+        c.rates.emplace_back(c.siblings.back());
     }
     view.all = c.siblings;
     view.known_rates = c.rates;
     // All subflows are included, and every later change of a subflow sets its bit in `changed`.
-    const bool is_kept = c.siblings.size() == c.subflow_count && !c.calls_agent;
-    c.changed = is_kept ? 1u << (self - c.first_subflow) : Connection::kAll;
+    if (view.absent == 0 && !c.calls_agent) c.changed = own_bit;
     return view;
 }
 
