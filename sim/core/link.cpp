@@ -338,42 +338,13 @@ void Link::enter(const Waiting& next, Nanos start, Nanos departure, Nanos now) {
 
 // --- queues that choose a packet when the transmitter is free -------------------------------------------------------
 
-Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw) {
-    LinkFeatures& f = *features_;
-    const auto in_service = static_cast<std::int64_t>(queue_.size());
-    count_waiting(now);
-    const bool is_taken = visit_queue(f.queue, [&]<class Queue>(Queue& queue) {
-        if constexpr (MakesRoom<Queue>) {
-            queue.enqueue({packet, now, extra_delay(draw)});
-            while (queue.pkts() != 0 && (in_service + queue.pkts() > discipline_.limit_pkts ||
-                                         queue_bytes_ + queue.bytes() > discipline_.limit_bytes))
-                queue.make_room([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
-        } else {
-            if (!discipline_.admits(in_service + queue.pkts(), queue_bytes_ + queue.bytes(), Bytes(packet.size)))
-                return false;
-            queue.enqueue({packet, now, extra_delay(draw)});
-        }
-        return true;
-    });
-    if (!is_taken) {
-        ++stats_.drops_queue;
-        return Verdict::DroppedQueue;
-    }
-    max_queue_pkts_ = std::max(max_queue_pkts_, in_service + f.waiting_pkts());
-    if (transmitter_free_at_ <= now && !f.station) start_service(now);
-    return Verdict::Kept;
-}
-
-void Link::serve(Nanos now) {
-    settle(now);
-    if (transmitter_free_at_ <= now && features_->waiting_pkts() != 0 && !features_->station) start_service(now);
-}
-
-void Link::start_service(Nanos now) {
-    count_waiting(now);
+// Sends packets of the managed queue until the transmitter is busy. Requires count_waiting() before.
+template <class Queue>
+SF_INLINE void Link::start_service(Queue& queue, Nanos now) {
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
     // Sends several packets if they share a delivery opportunity.
-    while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0) {
-        const std::optional<Waiting> next = take_waiting(now);
+    while (transmitter_free_at_ <= now && queue.pkts() != 0) {
+        const std::optional<Waiting> next = queue.dequeue(now, drop, stats_.marks);
         if (!next) continue;
         if (has_only_managed_queue_) {
             transmit_plainly(*next, now);
@@ -385,15 +356,43 @@ void Link::start_service(Nanos now) {
     settle(now);
 }
 
+Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw) {
+    const auto in_service = static_cast<std::int64_t>(queue_.size());
+    const bool is_taken = visit_queue(features_->queue, [&]<class Queue>(Queue& queue) {
+        count_waiting(queue.pkts(), now);
+        const std::int32_t extra_ns = has_only_managed_queue_ ? 0 : extra_delay(draw);
+        if constexpr (MakesRoom<Queue>) {
+            queue.enqueue({packet, now, extra_ns});
+            while (queue.pkts() != 0 && (in_service + queue.pkts() > discipline_.limit_pkts ||
+                                         queue_bytes_ + queue.bytes() > discipline_.limit_bytes))
+                queue.make_room([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
+        } else {
+            if (!discipline_.admits(in_service + queue.pkts(), queue_bytes_ + queue.bytes(), Bytes(packet.size)))
+                return false;
+            queue.enqueue({packet, now, extra_ns});
+        }
+        max_queue_pkts_ = std::max(max_queue_pkts_, in_service + queue.pkts());
+        if (transmitter_free_at_ <= now && !features_->station) start_service(queue, now);
+        return true;
+    });
+    if (is_taken) return Verdict::Kept;
+    ++stats_.drops_queue;
+    return Verdict::DroppedQueue;
+}
+
+void Link::serve(Nanos now) {
+    settle(now);
+    if (transmitter_free_at_ > now || features_->station) return;
+    visit_queue(features_->queue, [&](auto& queue) {
+        count_waiting(queue.pkts(), now);
+        start_service(queue, now);
+    });
+}
+
 // The packet that the queue sends next; empty if the queue dropped all waiting packets.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
     return visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
-}
-
-void Link::count_waiting(Nanos now) {
-    stats_.queue_time += (now - features_->queue_counted_to) * features_->waiting_pkts();
-    features_->queue_counted_to = now;
 }
 
 void Link::drop_waiting(const Waiting& waiting, std::int64_t& counter) {
@@ -402,7 +401,7 @@ void Link::drop_waiting(const Waiting& waiting, std::int64_t& counter) {
 }
 
 void Link::empty_managed_queue(Nanos now) {
-    count_waiting(now);
+    count_waiting(waiting_pkts(), now);
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
     visit_queue(features_->queue, [&](auto& queue) { queue.clear(drop); });
 }
@@ -419,7 +418,7 @@ void Link::join_medium(const AccessOptions& options, std::uint32_t number) {
 }
 
 Nanos Link::access(Nanos now) {
-    count_waiting(now);
+    count_waiting(waiting_pkts(), now);
     settle(now);
     MediumPlace& own = *features_->station;
     own.together.clear();
@@ -469,7 +468,7 @@ Nanos Link::begin_access(Nanos now) {
 }
 
 void Link::end_access(Nanos now) {
-    count_waiting(now);
+    count_waiting(waiting_pkts(), now);
     settle(now);
     const MediumPlace& own = *features_->station;
     for (std::uint32_t i = 0; i < own.announced && waiting_pkts() != 0; ++i) {
@@ -481,7 +480,7 @@ void Link::end_access(Nanos now) {
 }
 
 void Link::give_up_access(Nanos now) {
-    count_waiting(now);
+    count_waiting(waiting_pkts(), now);
     for (std::uint32_t i = 0; i < features_->station->options.aggregation && waiting_pkts() != 0; ++i)
         if (const std::optional<Waiting> next = take_waiting(now)) drop_waiting(*next, stats_.drops_random);
 }

@@ -402,8 +402,13 @@ private:
     // Expected number of packets in an access that begins now, and mean nanoseconds per packet.
     std::pair<double, double> expected_access() const;
     std::optional<Waiting> take_waiting(Nanos now);
-    void start_service(Nanos now);
-    void count_waiting(Nanos now);
+    template <class Queue>
+    void start_service(Queue& queue, Nanos now);
+    // Adds the waiting time of `waiting` packets since the last call. Call it before their number changes.
+    void count_waiting(std::int64_t waiting, Nanos now) {
+        stats_.queue_time += (now - features_->queue_counted_to) * waiting;
+        features_->queue_counted_to = now;
+    }
     void drop_waiting(const Waiting& waiting, std::int64_t& counter);
     void empty_managed_queue(Nanos now);
     Nanos next_unpredictable_event() const;
