@@ -2,10 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -44,15 +42,18 @@ public:
     Nanos next_time() const { return heap_.empty() ? kNever : time_of(heap_.front()); }
 
     // True if the queue has so many sources that data of the next source has probably left the processor's caches, and
-    // next_four() finds four entries.
+    // find_candidates() finds four entries.
     bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
-    // Sources of four events, the likeliest first. One of these events follows the first event, unless that event
-    // schedules an earlier one. Requires has_many().
-    std::array<std::uint32_t, 4> next_four() const {
-        std::array<std::uint32_t, 4> sources;
-        for (std::size_t i = 0; i < 4; ++i) sources[i] = source_of(heap_[1 + i]);
-        std::swap(sources[0], sources[least_of_four(&heap_[1])]);
-        return sources;
+    struct Candidates {
+        std::uint32_t next;    // source of the next event, unless the current event schedules an earlier one
+        std::uint32_t newest;  // source that has become one of the four candidates for the next event
+    };
+    // Called once in each event. Requires has_many().
+    Candidates find_candidates() {
+        // The entry that the last event moved to the root has left its place to the newest candidate.
+        const std::uint32_t newest = source_of(heap_[likely_]);
+        likely_ = 1 + static_cast<std::uint32_t>(least_of_four(&heap_[1]));
+        return {source_of(heap_[likely_]), newest};
     }
 
     // Takes the next event and calls `handle(source, time)`; a superseded entry is only removed, and an event beyond
@@ -171,20 +172,25 @@ private:
         Key* const heap = heap_.data();
         const std::size_t n = heap_.size();
         std::size_t i = 0;
-        for (;;) {
-            const std::size_t child = 4 * i + 1;
-            if (child >= n) break;
-            std::size_t least = child;
-            if (child + 4 > n) {
-                for (std::size_t c = child + 1; c < n; ++c) least = lesser(heap, least, c);
-            } else if (n > kFew) {
-                least += least_of_four(heap + child);
-            } else {
-                least = lesser(heap, lesser(heap, child, child + 1), lesser(heap, child + 2, child + 3));
-            }
-            if (heap[least] >= moving) break;
+        std::size_t child = 1;
+        const auto ends_at = [&](std::size_t least) {
+            if (heap[least] >= moving) return true;
             heap[i] = heap[least];
             i = least;
+            child = 4 * i + 1;
+            return false;
+        };
+        if (n > kFew) {
+            while (child + 4 <= n)
+                if (ends_at(child + least_of_four(heap + child))) break;
+        } else {
+            while (child + 4 <= n)
+                if (ends_at(lesser(heap, lesser(heap, child, child + 1), lesser(heap, child + 2, child + 3)))) break;
+        }
+        if (child < n && child + 4 > n) {
+            std::size_t least = child;
+            for (std::size_t c = child + 1; c < n; ++c) least = lesser(heap, least, c);
+            ends_at(least);
         }
         heap[i] = moving;
     }
@@ -196,7 +202,8 @@ private:
     }
 
     int source_bits_;
-    Nanos base_{};  // earliest time of a key
+    std::uint32_t likely_ = 1;  // place of the candidate for the next event in the latest find_candidates()
+    Nanos base_{};              // earliest time of a key
     std::vector<Key> heap_;
     std::vector<Nanos> pending_;  // [source] time of its live entry; kNever: no live entry
 };

@@ -207,7 +207,7 @@ private:
     bool process_events(Nanos until, std::int64_t& max_events);
     std::int64_t process_stretch();
     Nanos on_event(std::uint32_t source);
-    void fetch_next() const;
+    void fetch_next();
     void on_timeline();
     void plan_lookahead();
     void replan_lookahead();
