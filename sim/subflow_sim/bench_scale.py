@@ -201,9 +201,13 @@ queue = "unlimited"
     return f'format = 1\nduration = "{_DURATION}"\n{nodes}{links}{"".join(told)}'
 
 
+def mesh_scenario(flows: int = _MESH_FLOWS) -> Scenario:
+    """The scenario of the series "mesh"."""
+    return parse_scenario(mesh_text(_MESH_SIDE, flows), file=_FILE)
+
+
 def _mesh(size: float, min_cpu_s: float) -> ScalePoint:
-    scenario = parse_scenario(mesh_text(_MESH_SIDE, int(size)), file=_FILE)
-    value = _cost_ns(scenario, _crossings_of, warm_up_s=0.3, min_cpu_s=min_cpu_s)
+    value = _cost_ns(mesh_scenario(int(size)), _crossings_of, warm_up_s=0.3, min_cpu_s=min_cpu_s)
     return ScalePoint(size, value)
 
 

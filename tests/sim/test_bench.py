@@ -8,7 +8,7 @@ from tests.helpers.members import for_each
 from subflow_sim import bench_instructions
 from subflow_sim.bench import WORKLOADS, recording_cost, run_workload
 from subflow_sim.bench_batch import run_batch
-from subflow_sim.bench_instructions import instructions_per_packet
+from subflow_sim.bench_instructions import instructions_per_crossing, instructions_per_packet
 
 
 def test_a_workload_reports_packets_per_cpu_second() -> None:
@@ -41,8 +41,11 @@ def test_a_batch_runs_every_copy_and_tells_how_it_scales() -> None:
 
 
 def test_what_a_start_costs_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Startup takes 10^9 instructions and each packet 500, for any share
+    # Startup takes 10^9 instructions and each packet or crossing 500, for any share
     monkeypatch.setattr(
-        bench_instructions, "_count", lambda _, share: (10**9 + 500 * round(share * 80_000), round(share * 80_000))
+        bench_instructions,
+        "_count",
+        lambda _, *words: (10**9 + 500 * round(words[-1] * 80_000), round(words[-1] * 80_000)),
     )
     assert instructions_per_packet("A") == 500
+    assert instructions_per_crossing() == 500

@@ -95,6 +95,20 @@ def test_what_grows_is_a_table_a_document_and_a_figure(subflow: Subflow, grown: 
     assert f"build: {build_text()}" in told
 
 
+def test_the_instructions_of_the_mesh_are_counted_on_request(
+    subflow: Subflow, grown: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench_instructions, "has_valgrind", lambda: True)
+    monkeypatch.setattr(bench_instructions, "instructions_per_crossing", lambda: 481.6)
+    series = {one["name"]: one for one in subflow("bench", "--scale", "--instructions", "--json").document["scale"]}
+    assert series["mesh"]["points"] == [
+        {"size": 400, "value": 440.0, "fresh_bytes": 7000.0, "running_bytes": 20_480.0}
+        | {"instructions_per_crossing": 481.6}
+    ]
+    assert "instructions_per_crossing" not in series["line"]["points"][0]
+    assert "482" in subflow("bench", "--scale", "--instructions").out
+
+
 @for_each(
     ("words", "told"),
     [

@@ -23,7 +23,12 @@ def bench(
         list[str] | None, typer.Argument(metavar="[WORKLOAD...]", help="Names of workloads; default: all.")
     ] = None,
     instructions: Annotated[
-        bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind, takes minutes.")
+        bool,
+        typer.Option(
+            "--instructions",
+            help="Also count instructions per packet, with --scale per crossing of the mesh; needs valgrind, takes "
+            "minutes.",
+        ),
     ] = False,
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Also measure how much recording decisions slows a run.")
@@ -41,16 +46,21 @@ def bench(
     as_json: Json = False,
 ) -> None:
     """Measure packets per CPU-second for each named workload."""
+    from subflow_sim.bench_instructions import has_valgrind
+
+    if instructions and not has_valgrind():
+        raise InputError(
+            "--instructions: valgrind is not installed, or this is the packaged program, which valgrind cannot measure"
+        )
     if scale:
-        if workloads or instructions or decisions:
-            raise InputError("--scale measures networks of its own: name no workload, --instructions or --decisions")
-        _scale(figure, as_json=as_json)
+        if workloads or decisions:
+            raise InputError("--scale measures networks of its own: name no workload or --decisions")
+        _scale(figure, instructions=instructions, as_json=as_json)
         return
     if figure is not None:
         raise InputError("--figure draws what --scale measures: give both")
     from subflow_sim.bench import WORKLOADS
     from subflow_sim.bench_batch import BATCH
-    from subflow_sim.bench_instructions import has_valgrind
     from subflow_sim.build import build_text
 
     known = (*WORKLOADS, BATCH)
@@ -59,10 +69,6 @@ def bench(
         if name not in known:
             listed = f"allowed: {', '.join(known)}"
             raise InputError(f'unknown workload "{name}"; {way_on(name, known, listed)}')
-    if instructions and not has_valgrind():
-        raise InputError(
-            "--instructions: valgrind is not installed, or this is the packaged program, which valgrind cannot measure"
-        )
     documents = [
         _simulator_document(name, instructions=instructions, decisions=decisions) for name in names if name in WORKLOADS
     ]
@@ -75,14 +81,14 @@ def bench(
         print_line(f"build: {build_text()}")
 
 
-def _scale(figure: Path | None, *, as_json: bool) -> None:
+def _scale(figure: Path | None, *, instructions: bool, as_json: bool) -> None:
     from subflow_app.features.bench.cli.bench_scale import measured_scale, print_scale, save_scale
     from subflow_app.features.paper.core.figure_plan import figure_kind
     from subflow_sim.build import build_text
 
     if figure is not None:
         figure_kind(figure)  # refuses an unknown format before the measurement, which takes a minute
-    documents = measured_scale()
+    documents = measured_scale(instructions=instructions)
     if as_json:
         print_json({"build": build_text(), "scale": documents})
     else:

@@ -23,8 +23,13 @@ _PANELS = (
 )
 
 
-def measured_scale() -> list[dict[str, Any]]:
-    """Measures all series, and returns a document for each."""
+def measured_scale(*, instructions: bool) -> list[dict[str, Any]]:
+    """Measures all series, and returns a document for each.
+
+    Args:
+        instructions: also count the instructions per crossing in the mesh.
+    """
+    from subflow_sim.bench_instructions import instructions_per_crossing
     from subflow_sim.bench_scale import SERIES
 
     documents = []
@@ -36,6 +41,9 @@ def measured_scale() -> list[dict[str, Any]]:
             | ({} if point.running_bytes is None else {"running_bytes": point.running_bytes})
             for point in series.points()
         ]
+        if instructions and series.name == "mesh":
+            print_note("counting the instructions of mesh ...")
+            points[-1]["instructions_per_crossing"] = instructions_per_crossing()
         documents.append(
             {
                 "name": series.name,
@@ -57,6 +65,7 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
         Column("Size", lambda row: f"{count_text(row[1]['size'])} {row[0]['size_unit']}"),
         NumberColumn("Cost", lambda row: None if _is_rate(row[0]) else row[1]["value"], fixed(1), "ns"),
         Column("", lambda row: "" if _is_rate(row[0]) else row[0]["unit"].removeprefix("ns ")),
+        NumberColumn("Instructions", lambda row: row[1].get("instructions_per_crossing"), count_text, "per crossing"),
         NumberColumn("Steps", lambda row: row[1]["value"] if _is_rate(row[0]) else None, count_text, "per CPU s"),
         NumberColumn("Fresh", lambda row: _kibibytes(row[1].get("fresh_bytes")), fixed(1), "KiB per flow"),
         NumberColumn("Running", lambda row: _kibibytes(row[1].get("running_bytes")), fixed(1), "KiB per flow"),
