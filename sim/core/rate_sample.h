@@ -27,6 +27,7 @@ struct DeliverySample {
     Nanos interval{};                        // time over which this sample counts deliveries; 0: too short for a rate
     double inflight_at_send_pkts = 0;        // packets in flight when that packet was sent, including itself
     double lost_since_send_pkts = 0;         // packets marked lost since that packet was sent
+    Nanos departs_in{};                      // time for which pacing holds back the next packet
     bool is_app_limited = false;             // that packet was sent while the application had too little data
     bool is_cwnd_limited = false;            // the window was fully used in this round trip or the previous one
     bool in_recovery = false;                // fast recovery

@@ -393,6 +393,7 @@ void SubflowSender::notify_delivery(DeliverySample sample, const Siblings& sibli
     sample.srtt = rtt_.srtt();
     sample.inflight_pkts = pipe_;
     sample.is_cwnd_limited = round_was_limited_ || last_round_was_limited_;
+    if (window_.pacing_pps > 0) sample.departs_in = std::max(pacer_.next() - sample.now, Nanos(0));
     sample.in_recovery = state_ == SenderState::Recovery;
     sample.in_loss = state_ == SenderState::Loss;
     let_controller_change_window(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {

@@ -124,16 +124,20 @@ TEST_F(BbrTest, LinuxAllowsThreeQuantaInEachComparison) {
     ack(1, kRate, 106);
     EXPECT_EQ(bbr.mode(), Bbr::Mode::ProbeBw);
     while (bbr.pacing_gain() != 1.25) ack(1, kRate, 100);
-    for (int i = 0; i < 300; ++i) ack(1, kRate, 130);  // below the target of the probe: it continues
-    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 208);           // 2 x 100 + 6, and 2 while probing
-    ack(1, kRate, 132);                                // 133 before this one; 125 + 6 is rounded to 132, and 2: 134
+    // 131 before each of these, and two that leave next: below 134, which is 125 + 6, rounded to 132, and 2.
+    for (int i = 0; i < 300; ++i) ack(1, kRate, 130);
+    EXPECT_DOUBLE_EQ(window.cwnd_pkts, 208);  // 2 x 100 + 6, and 2 while probing
+    // Two packets arrive before the next two leave, then one.
+    next.departs_in = 2'500_us;
+    ack(1, kRate, 132);
     EXPECT_EQ(bbr.pacing_gain(), 1.25);
-    ack(1, kRate, 133);
+    next.departs_in = 1'500_us;
+    ack(1, kRate, 132);
     EXPECT_EQ(bbr.pacing_gain(), 0.75);
-    ack(1, kRate, 106);  // 107 before this one: not drained
+    ack(1, kRate, 107);  // 108 before this one, and one that arrives: not drained
     EXPECT_EQ(bbr.pacing_gain(), 0.75);
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 206);
-    ack(1, kRate, 105);
+    ack(1, kRate, 106);
     EXPECT_EQ(bbr.pacing_gain(), 1.0);
 }
 

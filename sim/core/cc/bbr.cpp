@@ -84,16 +84,20 @@ void Bbr::update_aggregation(const Window& window, const DeliverySample& sample)
     excess_[excess_index_] = std::max(excess_[excess_index_], excess);
 }
 
+// Packets of a segmentation quantum. Linux: bbr_tso_segs_goal.
+double Bbr::quantum_pkts(const Window& window) {
+    const double least = window.pacing_pps < kSlowPps ? 1 : 2;
+    return std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
+}
+
 // Packets that have to be in flight so that the network holds `gain` bandwidth-delay products. Linux: bbr_inflight,
 // bbr_quantization_budget.
 double Bbr::inflight_target(const Window& window, double gain) const {
     const double product = gain * bdp_pkts();
     if (!has_linux_quanta_) return product;
-    const double least = window.pacing_pps < kSlowPps ? 1 : 2;
-    const double quantum = std::clamp(std::floor(window.pacing_pps / kQuantaPerSecond), least, kMaxQuantumPkts);
     // An even number, because receivers delay the ACK of a single last packet. Two packets more during probes, so that
     // probes exceed small bandwidth-delay products as well.
-    const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum) / 2);
+    const double target = 2 * std::ceil((std::ceil(product) + kQuanta * quantum_pkts(window)) / 2);
     return mode_ == Mode::ProbeBw && cycle_index_ == 0 ? target + 2 : target;
 }
 
@@ -101,17 +105,25 @@ double Bbr::window_target(const Window& window, double gain) const {
     return has_linux_quanta_ ? inflight_target(window, gain) : gain * bdp_pkts() + kQuanta;
 }
 
+// Packets in flight when pacing lets the next quantum leave: without those that arrive until then and, where more
+// packets shall be in flight, with that quantum. Linux: bbr_packets_in_net_at_edt.
+double Bbr::inflight_at_departure(const Window& window, const DeliverySample& sample, double inflight_pkts) const {
+    if (!has_linux_quanta_) return inflight_pkts;
+    if (pacing_gain_ > 1) inflight_pkts += quantum_pkts(window);
+    return std::max(inflight_pkts - std::floor(max_rate_.value() * to_seconds(sample.departs_in)), 0.0);
+}
+
 void Bbr::update_cycle(const Window& window, const DeliverySample& sample) {
     if (mode_ != Mode::ProbeBw) return;
     const bool is_full_length = sample.now - cycle_at_ > min_rtt_;
+    const double inflight = inflight_at_departure(window, sample, sample.prior_inflight_pkts);
     bool is_over = is_full_length;
     if (pacing_gain_ > 1) {
         // Probes until the target is in flight, unless losses prevent this.
-        is_over = is_full_length &&
-                  (sample.newly_lost_pkts > 0 || sample.prior_inflight_pkts >= inflight_target(window, pacing_gain_));
+        is_over = is_full_length && (sample.newly_lost_pkts > 0 || inflight >= inflight_target(window, pacing_gain_));
     } else if (pacing_gain_ < 1) {
         // Drain no longer than needed.
-        is_over = is_full_length || sample.prior_inflight_pkts <= inflight_target(window, 1);
+        is_over = is_full_length || inflight <= inflight_target(window, 1);
     }
     if (!is_over) return;
     cycle_index_ = static_cast<std::uint8_t>((cycle_index_ + 1) % kCycle.size());
@@ -134,7 +146,9 @@ void Bbr::check_drain(Window& window, const DeliverySample& sample) {
         // BBR does not use ssthresh; the value marks the end of slow start for observers.
         window.ssthresh_pkts = window_target(window, 1);
     }
-    if (mode_ == Mode::Drain && sample.inflight_pkts <= inflight_target(window, 1)) enter_probe_bw(sample.now);
+    if (mode_ == Mode::Drain &&
+        inflight_at_departure(window, sample, sample.inflight_pkts) <= inflight_target(window, 1))
+        enter_probe_bw(sample.now);
 }
 
 void Bbr::enter_probe_bw(Nanos now) {

@@ -138,8 +138,10 @@ public:
 
 private:
     double bdp_pkts() const { return max_rate_.value() * to_seconds(min_rtt_); }
+    static double quantum_pkts(const Window& window);
     double inflight_target(const Window& window, double gain) const;
     double window_target(const Window& window, double gain) const;
+    double inflight_at_departure(const Window& window, const DeliverySample& sample, double inflight_pkts) const;
     bool has_filled_pipe() const { return full_rate_rounds_ >= kFullPipeRounds; }
 
     void update_rate(const DeliverySample& sample);
