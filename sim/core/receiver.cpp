@@ -4,8 +4,8 @@
 
 namespace subflow {
 
-// Omitted behaviour of Linux: the compression of SACKs (tcp_comp_sack_delay_ns, at most 1 ms), and the immediate ACK of
-// a packet with PSH that the application reads before the next packet arrives.
+// Omitted behaviour of Linux: the immediate ACK of a packet with PSH that the application reads before the next packet
+// arrives.
 
 // Adapts the ACK delay to a packet in order that follows a gap longer than half of the shortest delay, because the
 // sender starts, resumes after a pause, or sends slowly. Of the other packets, only duplicates of delivered packets
@@ -47,6 +47,28 @@ bool SubflowReceiver::measure_rtt(Nanos now) {
     timed_ack_ = (next_ack_ & Packet::kNumberMask) + 1;
     timed_from_ = now;
     return was_timed;
+}
+
+// The first three packets out of order since the last one in order are acknowledged at once, and later ones together.
+// Source: Linux __tcp_ack_snd_check, tcp_compressed_ack_kick
+bool SubflowReceiver::compress_sack(Nanos now) {
+    constexpr std::uint32_t kImmediate = 3;  // TCP_FASTRETRANS_THRESH
+    constexpr std::uint32_t kMost = 44;      // tcp_comp_sack_nr
+    constexpr Nanos kLongest(1'000'000);     // tcp_comp_sack_delay_ns
+    constexpr Nanos kSlack(100'000);         // tcp_comp_sack_slack_ns: timers of the kernel go off within it
+    constexpr int kShare = 20;               // of a round trip
+    if (compressed_sacks_ >= kMost) return false;
+    if (sacked_at_ != rcv_nxt_) {
+        sacked_at_ = rcv_nxt_;
+        immediate_sacks_ = 0;
+    }
+    if (immediate_sacks_ < kImmediate) {
+        ++immediate_sacks_;
+        return false;
+    }
+    if (compressed_sacks_++ == 0)
+        ack_deadline_ = now + std::min(std::min(rtt_, handshake_rtt_) / kShare, kLongest) + kSlack;
+    return true;
 }
 
 bool SubflowReceiver::hold(std::uint32_t seq) {

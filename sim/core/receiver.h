@@ -54,7 +54,9 @@ public:
         }
         if (!decision.is_new && options.dsack) [[unlikely]]
             duplicate_ = {seq, seq + 1};
-        if (unacked_ == 0) echo_ = sent_time;
+        // The ACK of a packet in order echoes it, whatever SACKs wait, as Linux's ts_recent does: otherwise a filled
+        // gap would look like a spurious retransmission.
+        if (unacked_ == 0 || (is_next && compressed_sacks_ != 0)) echo_ = sent_time;
         ++unacked_;
         if (options.delayed_ack != DelayedAck::Off) {
             // RFC 5681 section 4.2: out-of-order, gap-filling and duplicate packets are acknowledged at once.
@@ -68,6 +70,8 @@ public:
             if (is_ordinary && unacked_ < 2 && delay > Nanos(0)) {
                 decision.ack_now = false;
                 ack_deadline_ = now + delay;
+            } else if (options.delayed_ack == DelayedAck::Linux && !is_next && delay > Nanos(0)) [[unlikely]] {
+                decision.ack_now = !compress_sack(now);
             }
         }
         return decision;
@@ -80,9 +84,10 @@ public:
         if (handshake_rtt_ == Nanos(0)) handshake_rtt_ = std::max(now - timed_from_, Nanos(1));
     }
     // The timer of a delayed ACK expired before the next packet arrived: doubles the delay, up to the retransmission
-    // timeout.
+    // timeout. Compressed SACKs keep it.
     // Source: Linux tcp_delack_timer_handler
     void on_delay_over(const TransportOptions& options) {
+        if (compressed_sacks_ != 0) return;
         delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));
     }
     // The latest RTT, measured from an ACK to a packet sent after its arrival, at most twice the previous RTT; 0 before
@@ -100,6 +105,7 @@ public:
     // Cancels the delayed ACK.
     Nanos take_echo() {
         unacked_ = 0;
+        compressed_sacks_ = 0;
         ack_deadline_ = kNever;
         return echo_;
     }
@@ -174,6 +180,8 @@ private:
         return handshake_rtt_ > Nanos(0) ? std::min(handshake_rtt_, most) : most;
     }
     bool measure_rtt(Nanos now);
+    // True if the SACK of a packet that arrives now out of order waits, together with those of later packets.
+    bool compress_sack(Nanos now);
     // Retransmission timeout of the receiving end, derived from its only RTT sample; rto_initial before the sample.
     Nanos timeout(const TransportOptions& options) const {
         if (handshake_rtt_ == Nanos(0)) return options.rto_initial;
@@ -196,8 +204,11 @@ private:
     Nanos delayed_ack_timeout_{};                 // adapts to the packet spacing; 0 before the first packet
     Nanos timed_from_ = kNever;                   // start of the RTT measurement: arrival of the acknowledged packet
     Nanos rtt_{};
-    Nanos handshake_rtt_{};    // without a handshake, the first RTT measured from data
-    std::int64_t window_ = 0;  // current size of the window: rcv_ssthresh
+    Nanos handshake_rtt_{};               // without a handshake, the first RTT measured from data
+    std::uint32_t sacked_at_ = 0;         // rcv_nxt of the latest packet out of order
+    std::uint32_t immediate_sacks_ = 0;   // packets out of order that were acknowledged at once at this rcv_nxt
+    std::uint32_t compressed_sacks_ = 0;  // packets out of order that wait for a common ACK
+    std::int64_t window_ = 0;             // current size of the window: rcv_ssthresh
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;

@@ -177,6 +177,48 @@ TEST(Receiver, ADelayThatPassesDoublesTheNextAndARoundTripBoundsIt) {
     EXPECT_EQ(near.ack_deadline(), 260_ms);
 }
 
+TEST(Receiver, LinuxCompressesTheSacksAfterTheFirstThree) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.begin(0_ms);
+    receiver.on_data(0, 5_ms, 10_ms);  // a round trip of 10 ms
+    receiver.acknowledge();
+    // Packet 1 is missing. The fourth SACK waits for a twentieth of the round trip and 0.1 ms; two more join it.
+    for (std::uint32_t seq = 2; seq <= 4; ++seq) EXPECT_TRUE(receiver.is_acked_at_once(seq, 11_ms));
+    EXPECT_FALSE(receiver.on_data(5, 6_ms, 11_ms).ack_now);
+    EXPECT_FALSE(receiver.on_data(6, 7_ms, 11'200_us).ack_now);
+    EXPECT_FALSE(receiver.on_data(7, 8_ms, 11'400_us).ack_now);
+    EXPECT_EQ(receiver.ack_deadline(), 11'600_us);
+    receiver.on_delay_over(receiver.options);
+    EXPECT_EQ(receiver.acknowledge(), 6_ms);
+    EXPECT_EQ(receiver.take_sack_blocks().blocks[0], (SeqRange{2, 8}));
+    EXPECT_EQ(receiver.ack_deadline(), kNever);
+    // The next waits again, but the packet that fills the gap is acknowledged at once, and the waiting SACK with it.
+    EXPECT_FALSE(receiver.on_data(8, 9_ms, 12_ms).ack_now);
+    EXPECT_TRUE(receiver.on_data(1, 11'500_us, 12'100_us).ack_now);
+    EXPECT_EQ(receiver.acknowledge(), 11'500_us);
+    EXPECT_EQ(receiver.ack_deadline(), kNever);
+    EXPECT_EQ(receiver.rcv_nxt(), 9u);
+    // A later gap has three immediate SACKs of its own; the wait of the first did not lengthen that of a single packet.
+    for (std::uint32_t seq = 10; seq <= 12; ++seq) EXPECT_TRUE(receiver.is_acked_at_once(seq, 13_ms));
+    EXPECT_FALSE(receiver.is_acked_at_once(13, 13_ms));
+}
+
+TEST(Receiver, ACompressedSackWaitsForAtMostAMillisecondAnd44Packets) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.begin(0_ms);
+    receiver.on_data(0, 50_ms, 100_ms);
+    receiver.acknowledge();
+    for (std::uint32_t seq = 2; seq <= 4; ++seq) EXPECT_TRUE(receiver.is_acked_at_once(seq, 100_ms));
+    for (std::uint32_t seq = 5; seq < 5 + 44; ++seq) EXPECT_FALSE(receiver.is_acked_at_once(seq, 100_ms)) << seq;
+    EXPECT_EQ(receiver.ack_deadline(), 101'100_us);
+    EXPECT_TRUE(receiver.is_acked_at_once(49, 100_ms));
+    // RFC 5681 section 4.2 without compression
+    receiver.options.delayed_ack = DelayedAck::Rfc;
+    EXPECT_TRUE(receiver.is_acked_at_once(50, 100_ms));
+}
+
 TEST(Receiver, TheRfcDelaysEverySecondAckFromTheFirst) {
     Receiving receiver;
     receiver.options.delayed_ack = DelayedAck::Rfc;
