@@ -51,13 +51,15 @@ std::pair<std::string, std::size_t> fullest(const Simulation& s) {
     return {(most.is_link ? "link '" : "flow '") + name + "'", most.bytes};
 }
 
-using TraceView = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using TraceValues = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// A view of the recorder's memory with the samples published at the time of the call; it keeps the simulation alive.
-TraceView trace_values(const Simulation& s, std::size_t column) {
+// The samples so far from the sample `first` on, in memory of their own.
+TraceValues trace_values(const Simulation& s, std::size_t column, std::size_t first) {
     if (column >= s.recorder().columns().size()) throw nb::index_error("no such trace column");
-    const auto values = s.recorder().values(column);
-    return TraceView(values.data(), {values.size()}, nb::find(&s));
+    auto values = std::make_unique<std::vector<float>>(s.recorder().values(column, first));
+    const std::vector<float>& taken = *values;
+    const nb::capsule owner(values.release(), [](void* p) noexcept { delete static_cast<std::vector<float>*>(p); });
+    return TraceValues(taken.data(), {taken.size()}, owner);
 }
 
 // An array [records] of one field, which owns its memory.
@@ -134,8 +136,8 @@ void bind_simulation(nb::module_& m) {
     nb::class_<TraceColumn>(m, "TraceColumn")
         .def_ro("scope", &TraceColumn::scope)
         .def_ro("owner", &TraceColumn::owner)
-        .def_ro("name", &TraceColumn::name)
-        .def_ro("unit", &TraceColumn::unit);
+        .def_prop_ro("name", &TraceColumn::name)
+        .def_prop_ro("unit", &TraceColumn::unit);
 
     nb::enum_<MarkKind>(m, "MarkKind")
         .value("LOSS", MarkKind::Loss)
@@ -291,7 +293,7 @@ void bind_simulation(nb::module_& m) {
         .def("signature", of_network([](const Network& n) { return n.signature(); }))
         .def("columns", [](const Simulation& s) { return s.recorder().columns(); })
         .def_prop_ro("sample_count", [](const Simulation& s) { return s.recorder().count(); })
-        .def("values", &trace_values, "column"_a)
+        .def("values", &trace_values, "column"_a, "first"_a = 0)
         .def("take_marks", of_network([](Network& n) { return n.take_marks(); }))
         .def(
             "record_decisions",

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <new>
 #include <span>
 #include <string_view>
-#include <utility>
 
 #include "cc/controllers.h"
 
@@ -14,33 +12,27 @@ namespace subflow {
 
 namespace {
 
-using Named = std::pair<std::string_view, std::string_view>;  // name and unit
-
 // The columns of each scope, in the order in which sample() fills them.
-constexpr Named kFlowColumns[] = {
+constexpr TraceQuantity kFlowColumns[] = {
     {"goodput_bps", "bit/s"},
     {"recv_buffer_bytes", "B"},
 };
 // Additional columns of flows with several subflows, and of their subflows.
-constexpr Named kMultipathColumns[] = {
+constexpr TraceQuantity kMultipathColumns[] = {
     {"reorder_queue_bytes", "B"},
     {"hol_blocking_s", "s"},
     {"reinjections_pkts", "pkt"},
 };
-constexpr Named kShareColumn[] = {{"schedule_share", ""}};
-constexpr Named kSubflowColumns[] = {
-    {"throughput_bps", "bit/s"},
-    {"goodput_bps", "bit/s"},
-    {"cwnd_pkts", "pkt"},
-    {"ssthresh_pkts", "pkt"},
-    {"srtt_s", "s"},
-    {"min_rtt_s", "s"},
-    {"inflight_pkts", "pkt"},
-    {"pacing_rate_bps", "bit/s"},
-    {"losses_pkts", "pkt"},
+constexpr TraceQuantity kShareColumn[] = {{"schedule_share", ""}};
+constexpr TraceQuantity kArrivalColumns[] = {{"throughput_bps", "bit/s"}};
+// With one path, the goodput of the flow.
+constexpr TraceQuantity kGoodputColumn[] = {{"goodput_bps", "bit/s"}};
+constexpr TraceQuantity kSenderColumns[] = {
+    {"cwnd_pkts", "pkt"},     {"ssthresh_pkts", "pkt"},     {"srtt_s", "s"},        {"min_rtt_s", "s"},
+    {"inflight_pkts", "pkt"}, {"pacing_rate_bps", "bit/s"}, {"losses_pkts", "pkt"},
 };
 // Subflows whose controller works with monitor intervals: values of the latest finished interval.
-constexpr Named kIntervalColumns[] = {
+constexpr TraceQuantity kIntervalColumns[] = {
     {"interval_rate_bps", "bit/s"},
     {"interval_throughput_bps", "bit/s"},
     {"interval_loss_ratio", ""},
@@ -50,17 +42,17 @@ constexpr Named kIntervalColumns[] = {
     {"utility", ""},
 };
 // Subflows whose ends negotiated ECN, and links that may mark.
-constexpr Named kMarksColumn[] = {{"marks_pkts", "pkt"}};
+constexpr TraceQuantity kMarksColumn[] = {{"marks_pkts", "pkt"}};
 // Subflows whose delays are measured, and datagram flows, which have no subflows and no ACKs.
-constexpr Named kDelayColumns[] = {
+constexpr TraceQuantity kDelayColumns[] = {
     {"one_way_delay_s", "s"},
     {"jitter_s", "s"},
     {"reordered_pkts", "pkt"},
 };
-constexpr Named kAckDelayColumn[] = {{"ack_delay_s", "s"}};
+constexpr TraceQuantity kAckDelayColumn[] = {{"ack_delay_s", "s"}};
 // Recorded for a flow if its learning agent controls all subflows together, otherwise for each subflow with an agent.
-constexpr Named kRewardColumn[] = {{"reward", ""}};
-constexpr Named kLinkColumns[] = {
+constexpr TraceQuantity kRewardColumn[] = {{"reward", ""}};
+constexpr TraceQuantity kLinkColumns[] = {
     {"queue_pkts", "pkt"},
     {"drops_pkts", "pkt"},
     {"utilisation", ""},
@@ -127,7 +119,8 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
         if (flow.one_way_delay) count += flow.paths.size() * std::size(kDelayColumns);
         if (sends_datagrams(flow.kind)) continue;
         if (flow.one_way_delay) count += flow.paths.size();
-        count += flow.paths.size() * std::size(kSubflowColumns);
+        count +=
+            flow.paths.size() * (std::size(kArrivalColumns) + std::size(kGoodputColumn) + std::size(kSenderColumns));
         const Controller controller = make_controller(flow.controller);
         if (ecn_mode(scenario, flow, ecn_use_of(controller)) != EcnMode::Off) count += flow.paths.size();
         if (monitors_intervals(controller)) count += flow.paths.size() * std::size(kIntervalColumns);
@@ -139,10 +132,14 @@ std::size_t Recorder::column_count(const Scenario& scenario) {
 
 Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval) {
     check_interval(interval);
-    const auto add = [&](TraceScope scope, std::uint32_t owner, std::span<const Named> columns) {
-        for (const auto& [name, unit] : columns) columns_.push_back({scope, owner, name, unit});
+    columns_.reserve(column_count(network.scenario()));
+    std::uint32_t places = 0;
+    const auto add = [&](TraceScope scope, std::uint32_t owner, std::span<const TraceQuantity> columns) {
+        for (const TraceQuantity& quantity : columns) columns_.push_back({&quantity, owner, places++, scope});
     };
+    std::vector<std::uint32_t> goodput_places;  // [flow]
     for (std::uint32_t i = 0; i < network.connections().size(); ++i) {
+        goodput_places.push_back(places);
         add(TraceScope::Flow, i, kFlowColumns);
         if (has_reward(network, network.connections()[i].first_subflow, TraceScope::Flow))
             add(TraceScope::Flow, i, kRewardColumn);
@@ -156,7 +153,14 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
         const Connection& c = network.connections()[network.subflows()[i].connection];
         if (sends_datagrams(c.kind)) continue;
-        add(TraceScope::Subflow, i, kSubflowColumns);
+        add(TraceScope::Subflow, i, kArrivalColumns);
+        if (c.is_multipath()) {
+            add(TraceScope::Subflow, i, kGoodputColumn);
+        } else {
+            columns_.push_back(
+                {kGoodputColumn, i, goodput_places[network.subflows()[i].connection], TraceScope::Subflow});
+        }
+        add(TraceScope::Subflow, i, kSenderColumns);
         if (c.is_multipath()) add(TraceScope::Subflow, i, kShareColumn);
         if (has_reward(network, i, TraceScope::Subflow)) add(TraceScope::Subflow, i, kRewardColumn);
         // Depends on the initial controller: an event that changes the controller does not change the columns.
@@ -174,8 +178,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
     }
 
     capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
-    if (capacity_ > data_.max_size() / std::max<std::size_t>(columns_.size(), 1)) throw std::bad_alloc();
-    data_.resize(capacity_ * columns_.size());
+    samples_ = SampleStore(places, capacity_);
     read_counters(network);
 }
 
@@ -199,11 +202,18 @@ Recorder::Recorder(const Recorder& other)
       has_intervals_(other.has_intervals_),
       has_marks_(other.has_marks_),
       capacity_(other.capacity_),
-      data_(other.data_),
+      samples_(other.samples_),
       count_(other.count()),
       last_(other.last_),
       known_(other.known_),
       changes_(other.changes_) {}
+
+std::vector<float> Recorder::values(std::size_t column, std::size_t first) const {
+    const std::lock_guard lock(samples_mutex_);
+    std::vector<float> values(count() - std::min(count(), first));
+    samples_.read(columns_[column].place, first, values);
+    return values;
+}
 
 double Recorder::mean(std::size_t column, Nanos from, Nanos until) const {
     double sum = 0;
@@ -227,12 +237,15 @@ Recorder::Position Recorder::position() const {
 
 void Recorder::move_to(const Position& position, const Network& network) {
     const Nanos same = same_until(network.live_changes());
+    const std::lock_guard lock(samples_mutex_);
     // The first sample recorded in a different history.
     std::size_t first_unknown = known_;
     if (same < kNever) first_unknown = std::min(known_, static_cast<std::size_t>((same - Nanos(1)) / interval_));
     if (first_unknown < position.count) {
-        for (std::size_t column = 0; column < columns_.size(); ++column)
-            std::fill(at(column, first_unknown), at(column, position.count), static_cast<float>(kNaN));
+        for (std::size_t sample = first_unknown; sample < position.count; ++sample) {
+            samples_.open(sample);
+            for (const TraceColumn& column : columns_) samples_.set(column.place, sample, static_cast<float>(kNaN));
+        }
         known_ = position.count;
         changes_ = network.live_changes();
     }
@@ -250,6 +263,7 @@ Nanos Recorder::same_until(const std::vector<EventSpec>& changes) const {
 
 void Recorder::read_counters(const Network& network) {
     last_.flows.clear();
+    last_.flows.reserve(network.connections().size());
     for (const Connection& c : network.connections()) {
         last_.flows.push_back({c.delivered_bytes, c.reassembly.next(), c.reassembly.waited_s(), c.reinjected_pkts,
                                handed_pkts(network, c)});
@@ -274,8 +288,10 @@ void Recorder::sample(const Network& network) {
     const std::size_t k = count_.load(std::memory_order_relaxed);
     const double bits_per_byte_s = 8.0 / to_seconds(interval_);
     const double wire_bits = network.scenario().packet_bits();
-    std::size_t column = 0;
-    const auto put = [&](double value) { *at(column++, k) = static_cast<float>(value); };
+    const std::lock_guard lock(samples_mutex_);
+    samples_.open(k);
+    std::size_t place = 0;
+    const auto put = [&](double value) { samples_.set(place++, k, static_cast<float>(value)); };
     const auto put_rate = [&](std::int64_t bytes) { put(static_cast<double>(bytes) * bits_per_byte_s); };
 
     for (std::size_t i = 0; i < network.connections().size(); ++i) {
@@ -297,14 +313,15 @@ void Recorder::sample(const Network& network) {
     }
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const Subflow& s = network.subflows()[i];
-        if (sends_datagrams(network.connections()[s.connection].kind)) continue;
+        const Connection& c = network.connections()[s.connection];
+        if (sends_datagrams(c.kind)) continue;
         const SubflowSender& sender = s.sender;
         const bool lives = is_alive(network, s);
         const Nanos rtt_at = measured_at(network, s, last_.subflows[i]);
         const bool has_rtt = rtt_at < kNever && network.now() - rtt_at <= sender.rto(network.scenario().transport);
         const auto put_state = [&](bool is_known, double value) { put(lives && is_known ? value : kNaN); };
         put_rate(s.received_bytes - last_.subflows[i].received_bytes);
-        put_rate(s.goodput_bytes - last_.subflows[i].goodput_bytes);
+        if (c.is_multipath()) put_rate(s.goodput_bytes - last_.subflows[i].goodput_bytes);
         put_state(true, sender.window().cwnd_pkts);
         put_state(!std::isinf(sender.window().ssthresh_pkts), sender.window().ssthresh_pkts);
         put_state(has_rtt, to_seconds(sender.rtt().srtt()));
@@ -313,7 +330,6 @@ void Recorder::sample(const Network& network) {
         const double pacing_pps = sender.window().pacing_pps;
         put_state(pacing_pps > 0, pacing_pps * wire_bits);  // NaN: ACK-clocked
         put(static_cast<double>(sender.stats().marked_lost - last_.subflows[i].marked_lost));
-        const Connection& c = network.connections()[s.connection];
         if (c.is_multipath()) {
             const std::int64_t all_pkts = handed_pkts(network, c) - last_.flows[s.connection].handed_pkts;
             const auto own_pkts = static_cast<double>(sender.stats().handed_pkts() - last_.subflows[i].handed_pkts);

@@ -1,14 +1,15 @@
-// Samples a network's state at a fixed interval into columns that are allocated once.
+// Samples a network's state at a fixed interval.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
-#include <span>
+#include <mutex>
 #include <string_view>
 #include <vector>
 
 #include "memory.h"
 #include "network.h"
+#include "sample_store.h"
 
 namespace subflow {
 
@@ -17,12 +18,20 @@ void check_interval(Nanos interval);
 
 enum class TraceScope : std::uint8_t { Flow, Subflow, Link };
 
-// One quantity of one object over time.
-struct TraceColumn {
-    TraceScope scope;
-    std::uint32_t owner;  // index of the flow, subflow or link direction in the network
+struct TraceQuantity {
     std::string_view name;
     std::string_view unit;
+};
+
+// One quantity of one object over time.
+struct TraceColumn {
+    const TraceQuantity* quantity;
+    std::uint32_t owner;  // index of the flow, subflow or link direction in the network
+    std::uint32_t place;  // column of the stored samples: columns that are always equal share their samples
+    TraceScope scope;
+
+    std::string_view name() const { return quantity->name; }
+    std::string_view unit() const { return quantity->unit; }
 };
 
 // Sample k describes the time (k + 1) * interval. Rates, utilisation, counts of events, schedule shares, blocking times
@@ -30,8 +39,7 @@ struct TraceColumn {
 // columns of a sender's state contain gaps until the subflow is established and after its flow ends. RTT columns also
 // contain gaps in intervals that end more than one retransmission timeout after the last interval with a sample: by
 // then an ACK would have arrived (RFC 6298). Columns of arrivals contain gaps in intervals without arrivals. One thread
-// records. Other threads may read the first `count()` samples of any column at the same time, because columns never
-// move and the count is published after the values.
+// records. Other threads may read the samples of any column at the same time.
 class Recorder {
 public:
     // State of the recorder: together with a state of the network, it lets recording resume with identical samples.
@@ -68,15 +76,14 @@ public:
         std::size_t heap_bytes() const { return heap_bytes_of(flows, subflows, links, delays); }
     };
 
-    // Throws ScenarioError unless the interval is greater than 0, and std::bad_alloc if the samples of the whole run do
-    // not fit into memory.
+    // Throws ScenarioError unless the interval is greater than 0.
     Recorder(const Network& network, Nanos interval);
     // An independent copy, with the samples so far.
     Recorder(const Recorder& other);
 
     // Number of columns for this scenario.
     static std::size_t column_count(const Scenario& scenario);
-    std::size_t heap_bytes() const { return heap_bytes_of(data_, last_); }
+    std::size_t heap_bytes() const { return heap_bytes_of(columns_, samples_, last_); }
 
     // Runs the network to `until`, as Network::run_until does, and records samples. Each sample counts as some events
     // towards `max_events`.
@@ -85,7 +92,8 @@ public:
     Nanos interval() const { return interval_; }
     const std::vector<TraceColumn>& columns() const { return columns_; }
     std::size_t count() const { return count_.load(std::memory_order_acquire); }
-    std::span<const float> values(std::size_t column) const { return {data_.data() + column * capacity_, count()}; }
+    // The samples of a column from the sample `first` on.
+    std::vector<float> values(std::size_t column, std::size_t first = 0) const;
     // Mean of a column over a time range, weighted by the overlap with each sample's interval; gaps do not count. NaN
     // if all samples are gaps.
     double mean(std::size_t column, Nanos from, Nanos until) const;
@@ -101,14 +109,14 @@ private:
     // End of the common history: until the returned time, a network with these live changes produces the same samples.
     // kNever if the changes are the same.
     Nanos same_until(const std::vector<EventSpec>& changes) const;
-    float* at(std::size_t column, std::size_t sample) { return data_.data() + column * capacity_ + sample; }
 
     Nanos interval_;
     std::vector<TraceColumn> columns_;
     std::vector<std::uint8_t> has_intervals_;  // [subflow] nonzero with interval columns
     std::vector<std::uint8_t> has_marks_;      // [subflow] nonzero with a column of marks
-    std::size_t capacity_ = 0;
-    std::vector<float> data_;  // column after column
+    std::size_t capacity_ = 0;                 // samples of the whole run
+    SampleStore samples_;
+    mutable std::mutex samples_mutex_;  // held while samples are written or read
     std::atomic<std::size_t> count_ = 0;
     Position last_;  // counters at the last sample; `count` is unused
 

@@ -241,12 +241,14 @@ class Simulation:
         """Stops a `run_until` that is active in another thread, otherwise the next one. Callable from any thread."""
         self._core.interrupt()
 
-    def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of `columns[index]` so far: a read-only float32 view [sample_count], in the column's unit.
+    def values(self, index: int, first: int = 0) -> NDArray[np.float32]:
+        """Samples of `columns[index]` so far, in the column's unit: a read-only float32 array of its own.
 
-        The view stays valid for the lifetime of this object and never moves; later samples require a new view.
+        Args:
+            index: position in `columns`.
+            first: number of samples at the start to leave out; the array is [sample_count - first].
         """
-        return self._core.values(index)
+        return self._core.values(index, first)
 
     def take_marks(self) -> list[Mark]:
         """Marks since the last call, in order of time."""

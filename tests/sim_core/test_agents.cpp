@@ -387,7 +387,7 @@ TEST(AgentSteps, RewardIsSampledOncePerFlowThatLearns) {
     EXPECT_EQ(columns.size(), Recorder::column_count(s));
     std::vector<std::size_t> rewards;
     for (std::size_t i = 0; i < columns.size(); ++i) {
-        if (columns[i].name == "reward") rewards.push_back(i);
+        if (columns[i].name() == "reward") rewards.push_back(i);
     }
     ASSERT_EQ(rewards.size(), 1u);
     EXPECT_EQ(columns[rewards[0]].scope, TraceScope::Flow);

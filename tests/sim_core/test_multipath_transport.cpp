@@ -117,7 +117,7 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
     const auto column = [&](std::string_view name, std::uint32_t owner) {
         const auto& all = recorder.columns();
         const auto it = std::ranges::find_if(all, [&](const TraceColumn& c) {
-            return c.name == name && c.owner == owner && c.scope != TraceScope::Link;
+            return c.name() == name && c.owner == owner && c.scope != TraceScope::Link;
         });
         EXPECT_NE(it, all.end()) << name;
         return recorder.values(static_cast<std::size_t>(it - all.begin()));

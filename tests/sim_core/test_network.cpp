@@ -101,14 +101,13 @@ TEST(Network, ASnapshotContinuesBitForBit) {
     const Simulation::Snapshot snapshot = simulation.snapshot();
     simulation.run_until(30_s);
     const std::uint64_t straight = simulation.network().signature();
-    const std::vector<float> trace(simulation.recorder().values(4).begin(), simulation.recorder().values(4).end());
+    const std::vector<float> trace = simulation.recorder().values(4);
     simulation.restore(snapshot);
     EXPECT_EQ(simulation.now(), 11_s);
     EXPECT_EQ(simulation.recorder().count(), 110u);
     simulation.run_until(30_s);
     EXPECT_EQ(simulation.network().signature(), straight);
-    const auto again = simulation.recorder().values(4);
-    EXPECT_TRUE(std::equal(trace.begin(), trace.end(), again.begin(), again.end()));
+    EXPECT_EQ(simulation.recorder().values(4), trace);
 }
 
 TEST(Network, ASnapshotOfAnotherSimulationIsRefused) {

@@ -312,7 +312,7 @@ TEST_P(OneWayDelays, AreSampledFromTheArrivalsOfEachInterval) {
     const PacketTable table = network.take_packets();
     const auto column = [&](std::string_view name, std::uint32_t owner) {
         const auto it = std::ranges::find_if(recorder.columns(), [&](const TraceColumn& c) {
-            return c.scope == TraceScope::Subflow && c.name == name && c.owner == owner;
+            return c.scope == TraceScope::Subflow && c.name() == name && c.owner == owner;
         });
         EXPECT_NE(it, recorder.columns().end()) << name;
         return recorder.values(static_cast<std::size_t>(it - recorder.columns().begin()));
@@ -402,10 +402,10 @@ TEST(OneWayDelay, HasColumnsOnlyWhereItIsAskedFor) {
     EXPECT_EQ(recorder.columns().size(), Recorder::column_count(scenario));
     std::vector<std::pair<TraceScope, std::string_view>> found;
     for (const TraceColumn& c : recorder.columns()) {
-        if (c.name == "one_way_delay_s" || c.name == "jitter_s" || c.name == "reordered_pkts" ||
-            c.name == "ack_delay_s") {
+        if (c.name() == "one_way_delay_s" || c.name() == "jitter_s" || c.name() == "reordered_pkts" ||
+            c.name() == "ack_delay_s") {
             EXPECT_EQ(c.owner, 1u);
-            found.emplace_back(c.scope, c.name);
+            found.emplace_back(c.scope, c.name());
         }
     }
     // A datagram flow has neither subflows nor ACKs.

@@ -73,7 +73,7 @@ std::uint64_t hash_of_traces(const Simulation& simulation) {
 std::size_t undefined_samples(const Simulation& simulation, Nanos from, Nanos to) {
     const Recorder& recorder = simulation.recorder();
     // The goodput of the flow is always defined.
-    const std::span<const float> goodput = recorder.values(0);
+    const std::vector<float> goodput = recorder.values(0);
     std::size_t count = 0;
     for (std::size_t k = 0; k < goodput.size(); ++k) {
         const Nanos at = recorder.interval() * static_cast<std::int64_t>(k + 1);

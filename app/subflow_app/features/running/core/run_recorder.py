@@ -239,8 +239,9 @@ class RunRecorder:
         first, end = self._stored_samples, self._simulation.sample_count
         try:
             if end > first:
-                views = [self._simulation.values(index)[first:end] for index in range(len(self._simulation.columns))]
-                self._writer.append(first, np.column_stack(views))
+                columns = range(len(self._simulation.columns))
+                samples = [self._simulation.values(index, first)[: end - first] for index in columns]
+                self._writer.append(first, np.column_stack(samples))
                 self._stored_samples = end
             if self._waiting_marks:
                 rows = [(round(m.time_s * NANOSECONDS), m.owner, m.kind, m.value) for m in self._waiting_marks]
