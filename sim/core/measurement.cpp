@@ -23,11 +23,14 @@ SenderStats active_stats(const Network& network, const Subflow& s) {
 
 std::int64_t sent_pkts(const Network& network, const Subflow& s) {
     const Connection& c = network.connections()[s.connection];
-    return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
+    return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams->sent()) : s.sender.stats().packets_sent;
 }
 
 Measurement::Measurement(const Network& network, Nanos sent_after) : from_(network.now()), sent_after_(sent_after) {
+    rtts_.assign(network.connections().size(), {});
+    if (from_ == Nanos(0)) return;
     const std::vector<std::int64_t> in_flight = network.packets_in_flight();
+    subflows_.reserve(network.subflows().size());
     for (const Subflow& s : network.subflows()) {
         const OneWayDelay* const delays = network.delays_of(subflows_.size());
         subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
@@ -35,11 +38,11 @@ Measurement::Measurement(const Network& network, Nanos sent_after) : from_(netwo
                              s.dropped_pkts, in_flight[subflows_.size()], s.marked_pkts,
                              delays != nullptr ? delays->counters() : DelayCounters()});
     }
+    flows_.reserve(network.connections().size());
     for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
         flows_.push_back({c.delivered_bytes, c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
     }
-    rtts_.assign(flows_.size(), {});
     for (const Link& link : network.links())
         links_.push_back({link.stats(), link.busy_until(from_), link.queue_time_until(from_)});
 }
@@ -50,7 +53,7 @@ double Measurement::seconds(const Network& network) const {
 
 PacketBalance Measurement::balance(const Network& network, std::size_t subflow) const {
     const Subflow& s = network.subflows()[subflow];
-    const SubflowBaseline& base = subflows_[subflow];
+    const SubflowBaseline& base = counted(subflows_, subflow);
     return {.in_flight_at_start = base.in_flight_pkts,
             .sent = sent_pkts(network, s) - base.sent_pkts,
             .delivered = s.arrived_pkts - base.arrived_pkts,
@@ -68,7 +71,7 @@ std::optional<DelayResult> Measurement::delays(const Network& network, std::size
     DelaySpread acks;
     for (std::size_t i = first; i < first + count; ++i) {
         const OneWayDelay& measured = *network.delays_of(i);
-        sum += measured.counters() - subflows_[i].delays;
+        sum += measured.counters() - counted(subflows_, i).delays;
         packets.add(measured.packets());
         acks.add(measured.acks());
         result.max_extent_pkts = std::max(result.max_extent_pkts, measured.max_extent_pkts());
@@ -87,7 +90,7 @@ std::optional<DelayResult> Measurement::delays(const Network& network, std::size
 
 SubflowResult Measurement::subflow_result(const Network& network, std::size_t index) const {
     const Subflow& s = network.subflows().at(index);
-    const SubflowBaseline& base = subflows_[index];
+    const SubflowBaseline& base = counted(subflows_, index);
     const SenderStats stats = s.is_established ? s.sender.stats_at(network.now()) : s.sender.stats();
     const double span_s = seconds(network);
     SubflowResult result;
@@ -110,7 +113,7 @@ SubflowResult Measurement::subflow_result(const Network& network, std::size_t in
     const Connection& c = network.connections()[s.connection];
     std::int64_t all = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
-        all += network.subflows()[i].sender.stats().handed_pkts() - subflows_[i].sender.handed_pkts();
+        all += network.subflows()[i].sender.stats().handed_pkts() - counted(subflows_, i).sender.handed_pkts();
     result.schedule_share = kNaN;
     if (c.is_multipath() && all > 0)
         result.schedule_share =
@@ -123,7 +126,7 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
     const Connection& c = network.connections().at(index);
     FlowResult result;
     result.goodput_bps =
-        ratio(static_cast<double>(c.delivered_bytes - flows_[index].delivered_bytes) * 8, seconds(network));
+        ratio(static_cast<double>(c.delivered_bytes - counted(flows_, index).delivered_bytes) * 8, seconds(network));
     result.completion_s = c.completed_at < kNever ? to_seconds(c.completed_at - c.started_at) : kNaN;
     result.start_s = c.is_started ? to_seconds(c.started_at) : kNaN;
     if (c.is_started) {
@@ -136,7 +139,7 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
     double samples = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = network.subflows()[i];
-        const SubflowBaseline& base = subflows_[i];
+        const SubflowBaseline& base = counted(subflows_, i);
         const SenderStats& stats = s.sender.stats();
         rtt_seconds += stats.rtt_seconds - base.sender.rtt_seconds;
         samples += static_cast<double>(stats.rtt_samples - base.sender.rtt_samples);
@@ -147,7 +150,7 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
     }
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
     result.loss_ratio = result.packets.loss_ratio();
-    const FlowBaseline& base = flows_[index];
+    const FlowBaseline& base = counted(flows_, index);
     result.reinjections = c.reinjected_pkts - base.reinjected_pkts;
     result.duplicates = c.reassembly.duplicates() - base.duplicates;
     const auto delivered = static_cast<double>(c.reassembly.next() - base.delivered_pkts);
@@ -159,7 +162,7 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
 
 LinkResult Measurement::link_result(const Network& network, std::size_t index) const {
     const Link& link = network.links().at(index);
-    const LinkBaseline& base = links_[index];
+    const LinkBaseline& base = counted(links_, index);
     const LinkStats& stats = link.stats();
     const Nanos span = network.now() - from_;
     LinkResult result;

@@ -144,6 +144,11 @@ private:
         Nanos queue_time{};
     };
 
+    template <class Baseline>
+    static const Baseline& counted(const std::vector<Baseline>& all, std::size_t index) {
+        static constexpr Baseline kNothing;
+        return all.empty() ? kNothing : all[index];
+    }
     double seconds(const Network& network) const;
     PacketBalance balance(const Network& network, std::size_t subflow) const;
     std::optional<DelayResult> delays(const Network& network, std::size_t first, std::size_t count) const;
@@ -151,7 +156,7 @@ private:
     Nanos from_{};
     Nanos sent_after_{-1};
     std::vector<DelayHistogram> rtts_;  // [flow]
-    // Counters at the start of the interval
+    // Counters at the start of the interval; empty if it is the start of the run, when all counters are 0
     std::vector<SubflowBaseline> subflows_;
     std::vector<FlowBaseline> flows_;
     std::vector<LinkBaseline> links_;
