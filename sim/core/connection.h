@@ -41,12 +41,12 @@ struct Connection {
     bool is_observed = false;  // packets are captured, or their delays are measured
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
-    bool is_coupled = false;        // the controllers read the state of their siblings
-    CommonState common;             // state shared by the controllers
-    std::vector<Sibling> siblings;  // state of the subflows at the latest query by a controller
-    std::vector<PathRate> rates;    // rates of the siblings
-    std::uint32_t changed = kAll;   // bit mask of subflows that may have changed since that query
-    Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
+    bool is_coupled = false;          // the controllers read the state of their siblings
+    CommonState common;               // state shared by the controllers
+    std::vector<Sibling> siblings;    // state of the subflows at the latest query by a controller
+    std::vector<PathRate> rates;      // rates of the siblings
+    std::uint32_t changed = kAll;     // bit mask of subflows that may have changed since that query
+    Boxed<Scheduler> scheduler;       // empty for TCP and datagrams
     bool is_work_conserving = false;  // if only one subflow is available, the scheduler chooses it
     bool is_plain = false;            // one subflow and no send buffer limit: needs no scheduler
     bool has_backups = false;
@@ -97,15 +97,15 @@ struct Connection {
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or stopped with all sent data arrived; datagrams: stopped
 
-    DatagramSource datagrams;  // used only by flows that send datagrams
+    Boxed<DatagramSource> datagrams;  // empty unless the flow sends datagrams
 
     static constexpr std::uint32_t kAll = ~std::uint32_t{0};
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // sent again after a timeout
     static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // listed in `reinjections`
 
     std::size_t heap_bytes() const {
-        return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly,
-                             siblings, rates);
+        return heap_bytes_of(scheduler, datagrams, changed_controller, decisions, captured, sent_on, reinjections,
+                             reassembly, siblings, rates);
     }
     bool is_multipath() const { return subflow_count > 1; }
     // True if the flow has started and is neither complete nor stopped with all sent data arrived.

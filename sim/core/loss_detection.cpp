@@ -98,12 +98,10 @@ void SubflowSender::mark_lost(std::uint32_t seq) {
 }
 
 void SubflowSender::report_lost(std::uint32_t seq) {
-    const LostPacket packet = sampler_.lost(seq, delivered_at_, stats_.marked_lost);
-    std::visit(
-        [&]<class C>(C& controller) {
-            if constexpr (FollowsLosses<C>) controller.on_lost(window_, packet);
-        },
-        static_cast<AnyController&>(*controller_));
+    const LostPacket packet = sampler_->lost(seq, delivered_at_, stats_.marked_lost);
+    controller_.visit([&]<class C>(C& controller) {
+        if constexpr (FollowsLosses<C>) controller.on_lost(window_, packet);
+    });
 }
 
 SeqRange SubflowSender::reported_duplicate(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) {
@@ -122,7 +120,7 @@ void SubflowSender::adapt_reordering_window(SeqRange duplicate) {
     duplicate_round_end_ = snd_nxt_;
     // Linux keeps the number of steps in eight bits. 255 steps of min_rtt / 4 usually exceed srtt, which limits the
     // window anyway.
-    reordering_steps_ = std::min<std::int64_t>(reordering_steps_ + 1, 255);
+    reordering_steps_ = std::min(reordering_steps_ + 1, 255);
     reordering_persist_ = 16;
 }
 

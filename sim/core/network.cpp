@@ -42,14 +42,13 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         connection.subflow_count = static_cast<std::uint32_t>(flow.paths.size());
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
-        if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
+        if (flow.kind == FlowKind::Mptcp) connection.scheduler.emplace(make_scheduler(flow.scheduler));
         if (connection.is_multipath()) {
-            connection.copies = copies_of(connection.scheduler);
-            connection.pushes_ahead = pushes_ahead(connection.scheduler);
+            connection.copies = copies_of(*connection.scheduler);
+            connection.pushes_ahead = pushes_ahead(*connection.scheduler);
             connection.has_special_fill = connection.pushes_ahead || connection.copies != Copies::None;
         }
-        if (sends_datagrams(flow.kind))
-            connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
+        if (sends_datagrams(flow.kind)) connection.datagrams.emplace(flow.kind, flow.datagrams, seed, flow.name);
         // The option reduces the payload of a packet, not its size on the wire, and leaves at least one byte of
         // payload.
         const std::int64_t option =
@@ -272,7 +271,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
     Connection& c = connections_[s.connection];
     if (sends_datagrams(c.kind)) {
         send_datagrams(index);
-        return c.datagrams.wake_at();
+        return c.datagrams->wake_at();
     }
     if (s.join_at <= now_) {
         if (s.opening.is_announced) {
@@ -361,7 +360,7 @@ void Network::start_flow(std::uint32_t flow) {
 }
 
 void Network::start_datagrams(std::uint32_t index) {
-    DatagramSource& source = connections_[subflows_[index].connection].datagrams;
+    DatagramSource& source = *connections_[subflows_[index].connection].datagrams;
     source.start(now_);
     events_.schedule(timer_source(index), source.wake_at());
 }
@@ -370,7 +369,7 @@ void Network::stop_flow(std::uint32_t flow) {
     Connection& c = connections_[flow];
     if (!c.is_started) return;
     c.is_stopped = true;
-    c.datagrams.stop();
+    if (c.datagrams) c.datagrams->stop();
     c.data_end = std::min(c.data_end, c.data_nxt);
     if (c.data_end == 0) {  // no data is under way, and datagram flows do not wait for arrivals
         c.ended_at = now_;
@@ -392,7 +391,7 @@ void Network::apply_change(const EventSpec& change) {
         const std::uint32_t index = c.first_subflow + i;
         Subflow& s = subflows_[index];
         if (sends_datagrams(c.kind)) {
-            connections_[*change.flow].datagrams.stop();
+            connections_[*change.flow].datagrams->stop();
             if (*change.open && c.is_started && !c.is_stopped) start_datagrams(index);
         } else if (!*change.open) {
             close_subflow(index);
@@ -434,7 +433,7 @@ void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
     // A single path needs no scheduling, even if the scheduler would wait.
-    c.is_work_conserving = !c.is_multipath() || (!c.has_backups && is_work_conserving(c.scheduler));
+    c.is_work_conserving = !c.is_multipath() || (!c.has_backups && is_work_conserving(*c.scheduler));
 }
 
 void Network::change_link(const EventSpec& change) {
@@ -468,7 +467,8 @@ Nanos Network::base_rtt(const Subflow& s) const {
 SubflowSender Network::make_sender(const Controller& controller, const Connection& c, const Subflow& s) const {
     const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
     SubflowSender sender(controller, scenario_->transport, seed, scenario_->packet_bits());
-    if (const auto* const linux_mptcp = std::get_if<LinuxMptcp>(&c.scheduler)) sender.set_tick(linux_mptcp->tick());
+    const LinuxMptcp* const linux_mptcp = c.scheduler ? std::get_if<LinuxMptcp>(&*c.scheduler) : nullptr;
+    if (linux_mptcp != nullptr) sender.set_tick(linux_mptcp->tick());
     sender.set_payload(c.payload_bytes);
     return sender;
 }

@@ -24,9 +24,9 @@ bool Network::has_room(const Connection& c) const {
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
     read_data_acks(c);
-    const bool retransmits = retransmits_when_blocked(c.scheduler);
+    const bool retransmits = retransmits_when_blocked(*c.scheduler);
     // Only a full receive window justifies a penalty: while the send buffer is full, the application has to wait.
-    const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
+    const bool may_penalise = penalises(*c.scheduler) && c.data_nxt >= c.right_edge;
     if ((!retransmits && !may_penalise) || c.data_una == c.data_nxt) return;
     if (!has_room(c)) return;
     const std::optional<std::size_t> fast = consult_scheduler(c, c.data_nxt, 0, nullptr);
@@ -40,7 +40,7 @@ void Network::act_when_blocked(Connection& c) {
         record_choice(c, c.data_una, fast);
     }
     send_again(c, *fast, c.data_una);
-    tell_blocked_retransmission(c.scheduler, *fast);
+    tell_blocked_retransmission(*c.scheduler, *fast);
 }
 
 // Halves the windows of slower subflows that hold the first packet without DATA_ACK, once per round trip of the fast

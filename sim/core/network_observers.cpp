@@ -78,12 +78,11 @@ std::vector<const RuleInfo*> Network::script_rules() const {
 
 std::optional<Network::Owner> Network::owner_of_script(const void* script) const {
     for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
-        const Controller& controller = subflows_[i].sender.controller();
-        if (std::get_if<Scripted>(static_cast<const AnyController*>(&controller)) == script)
-            return Owner{subflows_[i].connection, subflows_[i].ordinal};
+        if (subflows_[i].sender.runs(script)) return Owner{subflows_[i].connection, subflows_[i].ordinal};
     }
     for (std::uint32_t i = 0; i < connections_.size(); ++i) {
-        if (std::get_if<ScriptedScheduler>(&connections_[i].scheduler) == script) return Owner{i, std::nullopt};
+        const Boxed<Scheduler>& scheduler = connections_[i].scheduler;
+        if (scheduler && std::get_if<ScriptedScheduler>(&*scheduler) == script) return Owner{i, std::nullopt};
     }
     return std::nullopt;
 }

@@ -45,7 +45,7 @@ SocketsView Network::describe_sockets(const Connection& c) {
 // Position of the subflow for a packet; empty if this packet and all later packets must wait.
 std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t data_seq) {
     const SocketsView view = describe_sockets(c);
-    auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
+    auto& scheduler = std::get<LinuxMptcp>(*c.scheduler);
     c.meta_timer.patience = scheduler.timeout(view.sockets);
     SendMoment moment{.now = now_, .is_reinjection = data_seq < c.data_nxt, .sockets = &view};
     if (!c.decisions) return scheduler.select({}, moment);
@@ -86,7 +86,7 @@ bool Network::push_next(Connection& c) {
 // some 100 bytes for every 32 kB.
 void Network::size_send_buffer(Connection& c) {
     if (scenario_->flows[static_cast<std::size_t>(&c - connections_.data())].send_buffer) return;
-    const std::uint64_t bytes = std::get<LinuxMptcp>(c.scheduler).connection_buffer(describe_sockets(c).sockets);
+    const std::uint64_t bytes = std::get<LinuxMptcp>(*c.scheduler).connection_buffer(describe_sockets(c).sockets);
     c.send_buffer_pkts = static_cast<std::uint32_t>(bytes / c.payload_bytes);
 }
 
@@ -110,7 +110,7 @@ void Network::push_pending(Connection& c) {
 
 void Network::set_push_timer(Connection& c) {
     MetaTimer& timer = c.meta_timer;
-    const Nanos tick = std::get<LinuxMptcp>(c.scheduler).tick();
+    const Nanos tick = std::get<LinuxMptcp>(*c.scheduler).tick();
     timer.due = tick > Nanos(0) ? wheel_expiry(now_, timer.patience, tick) : now_ + timer.patience;
     if (timer.due >= timer.looks_at) return;
     timer.looks_at = timer.due;
@@ -121,7 +121,7 @@ void Network::set_push_timer(Connection& c) {
 // Source: Linux __mptcp_retransmit_pending_data
 void Network::send_all_again(Connection& c) {
     read_data_acks(c);
-    std::get<LinuxMptcp>(c.scheduler).end_burst();
+    std::get<LinuxMptcp>(*c.scheduler).end_burst();
     c.reinjections.pop_front(c.reinjections.size());
     for (std::uint32_t seq = c.data_una; seq != c.data_nxt; ++seq) {
         c.sent_on[seq] |= Connection::kReinjected | Connection::kQueued;
@@ -141,7 +141,7 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     // The timer restarts first, with the same duration.
     timer.una_when_set = c.data_una;
     set_push_timer(c);
-    auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
+    auto& scheduler = std::get<LinuxMptcp>(*c.scheduler);
     const std::optional<std::size_t> choice =
         scheduler.select_retransmission(describe_sockets(c).sockets, [&](std::size_t position) {
             marks_.add(now_, MarkKind::Stale, static_cast<std::uint32_t>(c.first_subflow + position));

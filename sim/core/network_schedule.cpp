@@ -78,7 +78,7 @@ std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32
     const std::span all = std::span(candidates_).first(c.subflow_count);
     SendMoment moment = describe_send(c, data_seq < c.data_nxt);
     moment.why = why;
-    return std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, c.scheduler);
+    return std::visit([&](auto& scheduler) { return scheduler.select(all, moment); }, *c.scheduler);
 }
 
 std::size_t Network::ask_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on) {

@@ -562,7 +562,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
 void Network::send_datagrams(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
-    DatagramSource& source = c.datagrams;
+    DatagramSource& source = *c.datagrams;
     if (source.wake_at() > now_) return;  // stopped, or an early wake-up
     if (!source.wake()) return;
     Packet packet;

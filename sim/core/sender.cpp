@@ -23,8 +23,12 @@ std::size_t SubflowSender::heap_bytes() const {
                          decisions_);
 }
 
+Controller SubflowSender::controller() const {
+    return controller_.get();
+}
+
 void SubflowSender::fetch_ahead() const {
-    fetch_some(&*controller_, 1);
+    controller_.fetch();
     packets_.fetch_from(loss_scan_);
     packets_.fetch_from(snd_nxt_);
     retransmissions_.fetch_from(retransmissions_.begin_pos());
@@ -37,32 +41,31 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
     window_.cwnd_pkts = options.initial_window_pkts;
     paces_in_bursts_ = options.tso;
     adopt_controller(seed);
+    if (samples_delivery_) sampler_.emplace();
 }
 
 void SubflowSender::adopt_controller(std::uint64_t seed) {
-    std::visit(
-        [&]<class C>(C& c) {
-            sees_every_ack_ = set_up::sees_every_ack(c);
-            samples_delivery_ = set_up::samples_delivery(c);
-            governs_recovery_ = set_up::governs_recovery(c);
-            has_monitor_ = set_up::monitors_intervals(c);
-            paces_by_mss_ = PacesByMss<C>;
-            if (has_monitor_ && !monitor_) monitor_.emplace();
-            const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
-            needs_every_step_ = always ? kAlways : 0;
-            const EcnUse use = set_up::ecn_use(c);
-            marks_.has_answer = use.answers;
-            marks_.at_once = use.at_once;
-            if constexpr (FollowsStart<C>) c.on_start(window_, seed);
-        },
-        *controller_);
+    controller_.visit([&]<class C>(C& c) {
+        sees_every_ack_ = set_up::sees_every_ack(c);
+        samples_delivery_ = set_up::samples_delivery(c);
+        governs_recovery_ = set_up::governs_recovery(c);
+        has_monitor_ = set_up::monitors_intervals(c);
+        paces_by_mss_ = PacesByMss<C>;
+        if (has_monitor_ && !monitor_) monitor_.emplace();
+        const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
+        needs_every_step_ = always ? kAlways : 0;
+        const EcnUse use = set_up::ecn_use(c);
+        marks_.has_answer = use.answers;
+        marks_.at_once = use.at_once;
+        if constexpr (FollowsStart<C>) c.on_start(window_, seed);
+    });
 }
 
 void SubflowSender::change_controller(const Controller& controller, std::uint64_t seed, Nanos now) {
     account_cwnd(now);
     decide(Cause::Start, now, sender_rules::kNewController, [&](Reason* why) {
         const bool governed_recovery = governs_recovery_;
-        *controller_ = controller;
+        controller_.emplace(controller);
         window_.pacing_pps = window_.advertised = 0;
         pacer_ = Pacer();
         adopt_controller(seed);
@@ -79,22 +82,23 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
         if (why != nullptr) why->set(sender_rules::kNewController, {window_.cwnd_pkts, window_.ssthresh_pkts});
     });
     if (monitor_) monitor_->forget_open();
-    sampler_ = DeliverySampler();
+    sampler_ = {};
     if (samples_delivery_) {
-        sampler_.begin(snd_una_, now);
+        sampler_.emplace();
+        sampler_->begin(snd_una_, now);
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq)
-            sampler_.add_outstanding(packets_[seq].sent_time(), pipe_, stats_.marked_lost);
+            sampler_->add_outstanding(packets_[seq].sent_time(), pipe_, stats_.marked_lost);
     }
 }
 
 void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
     const bool was_idle = !has_outstanding();
-    if (was_idle && sampler_.is_app_limited()) {
+    if (was_idle && sampler_->is_app_limited()) {
         let_controller_change_window(Cause::Idle, now, [&]<class C>(C& controller, Reason* why) {
             if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now, why);
         });
     }
-    sampler_.on_send(seq, was_idle, now, pipe_, stats_.marked_lost);
+    sampler_->on_send(seq, was_idle, now, pipe_, stats_.marked_lost);
 }
 
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
@@ -169,13 +173,11 @@ SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, s
 
 template <bool kAsksWhy>
 SF_INLINE void SubflowSender::grow_window(const AckSample& sample, const Siblings& siblings) {
-    visit_inline(
-        [&]<class C>(C& controller) SF_INLINE_LAMBDA {
-            // Lets the compiler remove the code for the controllers' reasons if decisions are not recorded.
-            if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
-            if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
-        },
-        static_cast<AnyController&>(*controller_));
+    controller_.visit_inline([&]<class C>(C& controller) SF_INLINE_LAMBDA {
+        // Lets the compiler remove the code for the controllers' reasons if decisions are not recorded.
+        if (!kAsksWhy && sample.why != nullptr) SF_UNREACHABLE();
+        if constexpr (GrowsPerAck<C>) controller.on_ack(window_, sample, siblings);
+    });
 }
 
 // Fast path of on_ack() below, for packets in order without gaps.
@@ -245,7 +247,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     if (answers(sample) && state_ == SenderState::Open && !has_answered_marks()) [[unlikely]]
         answer_marks(ack, sample, outcome);
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
-        DeliverySample delivery = sampler_.sample(ack.now, ack.rtt(), stats_.marked_lost);
+        DeliverySample delivery = sampler_->sample(ack.now, ack.rtt(), stats_.marked_lost);
         delivery.newly_delivered_pkts = outcome.newly_delivered;
         delivery.newly_marked_pkts = sample.marked_pkts;
         notify_delivery(delivery, ack.siblings);
@@ -380,13 +382,13 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
 
 // Records the deliveries of a cumulative ACK for the rate sample, before their packets are removed.
 void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
-    sampler_.begin_ack(pipe_, stats_.marked_lost);
+    sampler_->begin_ack(pipe_, stats_.marked_lost);
     for (std::uint32_t seq = snd_una_; seq < cumulative; ++seq) {
         const SentPacket& packet = packets_[seq];
         if (!(packet.flags() & kSacked))
-            sampler_.on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
+            sampler_->on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
     }
-    if (cumulative > snd_una_) sampler_.forget_below(cumulative);
+    if (cumulative > snd_una_) sampler_->forget_below(cumulative);
 }
 
 void SubflowSender::notify_delivery(DeliverySample sample, const Siblings& siblings) {
@@ -436,7 +438,7 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, N
                 if (seq < highest && !(packet.flags() & kRetransmitted)) reordering_seen_ = true;
                 deliver(packet, echo, options);
                 if (samples_delivery_)
-                    sampler_.on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
+                    sampler_->on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
                 packet.set_flags((packet.flags() & kRetransmitted) | kSacked);
             }
             newly_delivered += end - begin;

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "boxed.h"
+#include "boxed_one.h"
 #include "cc/controller.h"
 #include "decision.h"
 #include "ecn.h"
@@ -110,7 +112,7 @@ public:
     // The connection has no data for this subflow: while the window has room, deliveries do not measure the path.
     void note_out_of_data() {
         if (!has_window() || has_lost() || has_queued()) return;
-        if (samples_delivery_) sampler_.mark_app_limited(pipe_);
+        if (samples_delivery_) sampler_->mark_app_limited(pipe_);
         if (!has_monitor_) return;
         monitor_->mark_app_limited();
         // An idle subflow advertises no rate to its siblings until its next delivery.
@@ -188,7 +190,9 @@ public:
     }
     const RttEstimator& rtt() const { return rtt_; }
     void set_tick(Nanos tick) { rtt_.set_tick(tick); }
-    const Controller& controller() const { return *controller_; }
+    Controller controller() const;  // a copy
+    // True if the controller is this script.
+    bool runs(const void* script) const { return controller_.address() == script; }
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
@@ -264,6 +268,8 @@ public:
     // to the sample.
     void observe(EpochSample& sample, std::span<float> record);
     double reward(std::span<const EpochSample> samples) const;
+    // Index of the action that is the subflow's logit in the scheduler; empty without such an action.
+    std::optional<std::size_t> schedule_action() const;
     void act(std::span<const float> action, const EpochSample& sample, Nanos now);
     // Minimum RTT since the last call, kNever without a sample. Only one agent may call it.
     Nanos take_least_rtt() { return rtt_.take_least(); }
@@ -570,7 +576,7 @@ private:
     Nanos last_sent_{};
     Nanos cwnd_since_{};
     SenderStats stats_;
-    Boxed<Controller> controller_;
+    BoxedOne<Controller> controller_;
     Ring<SentPacket> packets_;              // [snd_una, snd_nxt)
     Ring<Retransmission> retransmissions_;  // retransmissions in flight, in order of transmission
 
@@ -582,16 +588,15 @@ private:
     // A min-heap of packets marked lost below the hint, mostly lost retransmissions: in a flight of thousands of
     // packets, lowering the hint for each would repeat the search. Some packets may have been delivered.
     std::vector<std::uint32_t> lost_again_;
-    std::uint32_t recovery_point_ = 0;
     double acked_between_losses_ = 0;
+    std::uint32_t recovery_point_ = 0;
 
     // RFC 8985
     bool reordering_seen_ = false;
     bool is_duplicate_round_ = false;      // a duplicate was counted since `duplicate_round_end_` was sent
     std::uint8_t reordering_persist_ = 0;  // recoveries until the reordering window narrows
-    std::int64_t reordering_steps_ = 1;    // RACK.reo_wnd_mult
+    std::int32_t reordering_steps_ = 1;    // RACK.reo_wnd_mult
     std::uint32_t duplicate_round_end_ = 0;
-    std::uint32_t probe_end_ = 0;  // snd_nxt after the current probe
 
     // State for undoing a reduction
     double undo_cwnd_ = 0;  // cwnd before the reduction; 0: not undoable
@@ -608,7 +613,8 @@ private:
     double prr_delivered_ = 0;
 
     EcnEchoState marks_;
-    DeliverySampler sampler_;         // used if samples_delivery_
+    std::uint32_t probe_end_ = 0;     // snd_nxt after the current probe
+    Boxed<DeliverySampler> sampler_;  // empty unless samples_delivery_
     Boxed<IntervalMonitor> monitor_;  // empty before the first controller that monitors intervals
     Nanos delivered_at_{};            // arrival of the latest non-ordinary ACK
     double packet_bits_ = 12'000;

@@ -4,30 +4,31 @@
 namespace subflow {
 
 bool SubflowSender::wants_action() const {
-    return std::visit(
-        []<class C>(const C& controller) {
-            if constexpr (ChoosesEpochs<C>) return controller.wants_action();
-            return false;
-        },
-        *controller_);
+    return controller_.visit([]<class C>(const C& controller) {
+        if constexpr (ChoosesEpochs<C>) return controller.wants_action();
+        return false;
+    });
 }
 
 void SubflowSender::observe(EpochSample& sample, std::span<float> record) {
-    std::visit(
-        [&]<class C>(C& controller) {
-            if constexpr (ChoosesEpochs<C>) controller.epoch_sample(sample);
-            if constexpr (TakesActions<C>) controller.observe(sample, record);
-        },
-        *controller_);
+    controller_.visit([&]<class C>(C& controller) {
+        if constexpr (ChoosesEpochs<C>) controller.epoch_sample(sample);
+        if constexpr (TakesActions<C>) controller.observe(sample, record);
+    });
 }
 
 double SubflowSender::reward(std::span<const EpochSample> samples) const {
-    return std::visit(
-        [&]<class C>(const C& controller) -> double {
-            if constexpr (TakesActions<C>) return controller.reward(samples);
-            return 0;
-        },
-        *controller_);
+    return controller_.visit([&]<class C>(const C& controller) -> double {
+        if constexpr (TakesActions<C>) return controller.reward(samples);
+        return 0;
+    });
+}
+
+std::optional<std::size_t> SubflowSender::schedule_action() const {
+    return controller_.visit([]<class C>(const C&) -> std::optional<std::size_t> {
+        if constexpr (requires { C::kScheduleAction; }) return C::kScheduleAction;
+        return {};
+    });
 }
 
 void SubflowSender::act(std::span<const float> action, const EpochSample& sample, Nanos now) {

@@ -11,7 +11,7 @@ namespace subflow {
 template <class Call>
 void SubflowSender::let_controller_change_window(Cause cause, Nanos now, Call&& call) {
     decide(cause, now, sender_rules::kUnexplained,
-           [&](Reason* why) { std::visit([&](auto& controller) { call(controller, why); }, *controller_); });
+           [&](Reason* why) { controller_.visit([&](auto& controller) { call(controller, why); }); });
 }
 
 }  // namespace subflow

@@ -72,11 +72,9 @@ void SubflowSender::undo_reduction() {
         window_.cwnd_pkts = std::max(window_.cwnd_pkts, undo_cwnd_);
         window_.ssthresh_pkts = std::max(window_.ssthresh_pkts, undo_ssthresh_);
     }
-    std::visit(
-        [&]<class C>(C& controller) {
-            if constexpr (FollowsUndo<C>) controller.on_undo(window_);
-        },
-        static_cast<AnyController&>(*controller_));
+    controller_.visit([&]<class C>(C& controller) {
+        if constexpr (FollowsUndo<C>) controller.on_undo(window_);
+    });
     // Packets marked lost and not retransmitted are in flight after all.
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_ && lost_pending_ != 0; ++seq) {
         SentPacket& packet = packets_[seq];

@@ -46,7 +46,7 @@ Scenario solo(const Path& path, Nanos duration, Nanos warmup = 5_s) {
     return scenario;
 }
 
-const Bbr& bbr_of(const Network& network, std::size_t subflow = 0) {
+Bbr bbr_of(const Network& network, std::size_t subflow = 0) {
     return std::get<Bbr>(network.subflows()[subflow].sender.controller());
 }
 

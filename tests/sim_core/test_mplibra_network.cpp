@@ -47,7 +47,7 @@ double goodput_mbps(const Scenario& scenario, std::size_t flow = 0, std::uint64_
     return network.flow_result(flow).goodput_bps / 1e6;
 }
 
-const MpLibra& libra_of(const Network& network, std::size_t subflow) {
+MpLibra libra_of(const Network& network, std::size_t subflow) {
     return std::get<MpLibra>(network.subflows()[subflow].sender.controller());
 }
 

@@ -44,7 +44,7 @@ LearningAgents::LearningAgents(const Network& network) : agent_of_(network.subfl
     for (std::uint32_t flow = 0; flow < connections.size(); ++flow) {
         const Connection& c = connections[flow];
         const FlowSpec& spec = network.scenario().flows[flow];
-        const Controller& controller = subflows[c.first_subflow].sender.controller();
+        const Controller controller = subflows[c.first_subflow].sender.controller();
         const AgentInfo* const info = subflow::agent_of(controller);
         if (info == nullptr || sends_datagrams(c.kind)) continue;
         const EpochPlan plan = epoch_plan_of(controller);
@@ -309,7 +309,7 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
         left = left.subspan(width);
         s.note_end(reach.network.connections()[s.connection], now);
         s.sender.act(action, m.sample, now);
-        if (const auto logit = schedule_action_of(s.sender.controller())) s.schedule_logit = action[*logit];
+        if (const auto logit = s.sender.schedule_action()) s.schedule_logit = action[*logit];
         longest = std::max(longest, s.sender.rtt().srtt());
     }
     if (is_noted) note_effects(reach, index);

@@ -132,13 +132,4 @@ EpochPlan epoch_plan_of(const Controller& controller) {
         controller);
 }
 
-std::optional<std::size_t> schedule_action_of(const Controller& controller) {
-    return std::visit(
-        []<class C>(const C&) -> std::optional<std::size_t> {
-            if constexpr (requires { C::kScheduleAction; }) return C::kScheduleAction;
-            return {};
-        },
-        controller);
-}
-
 }  // namespace subflow

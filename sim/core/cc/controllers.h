@@ -1,7 +1,6 @@
 // The list of congestion controllers. A new controller needs a file in this folder and an entry here.
 #pragma once
 
-#include <optional>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -41,10 +40,9 @@ using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp
 // Any of the controllers. A class, so that a forward declaration does not need the headers of all controllers.
 class Controller : public AnyController {
 public:
+    using Variant = AnyController;
     using AnyController::AnyController;
     Controller(AnyController one) : AnyController(std::move(one)) {}
-
-    std::size_t heap_bytes() const { return subflow::heap_bytes<>(static_cast<const AnyController&>(*this)); }
 };
 
 // One entry per name in scenario files, including `uncoupled`, in the order of the list.
@@ -65,7 +63,5 @@ bool monitors_intervals(const Controller& controller);
 const AgentInfo* agent_of(const Controller& controller);
 // Epochs of the controller's agent; a default plan without an agent.
 EpochPlan epoch_plan_of(const Controller& controller);
-// Index of the action that is a subflow's logit in the scheduler; empty without such an action.
-std::optional<std::size_t> schedule_action_of(const Controller& controller);
 
 }  // namespace subflow
