@@ -8,6 +8,8 @@ import threading
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
+from sys import intern
 from typing import Any
 
 import numpy as np
@@ -127,15 +129,19 @@ class Simulation:
             raise SimulationError("not enough memory for this scenario and its traces") from error
         self._limits.apply_to(self._core)
         self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
-        self.columns: tuple[Column, ...] = tuple(
-            Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
-            for c in self._core.columns()
-        )
-
         self._flow_names = tuple(name for name, _ in self._lowered.flows)
         self.agents: tuple[RunAgent, ...] = self._describe_agents()
         if decisions is not None:
             self.record_decisions(decisions)
+
+    @cached_property
+    def columns(self) -> tuple[Column, ...]:
+        """The sampled quantities, in the order of `values`."""
+        return tuple(
+            # Networks have thousands of columns with few different names.
+            Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), intern(c.name), intern(c.unit))
+            for c in self._core.columns()
+        )
 
     @property
     def now_s(self) -> float:
