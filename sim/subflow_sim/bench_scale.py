@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import mmap
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
@@ -25,6 +27,9 @@ _PIECES = 100  # approximate number of readings of the clock in a measurement
 _SAMPLES_S = 0.1
 _FILE = "<bench scale>"
 _FLOWS_WARM_UP_S = 0.5
+_MOST_SAMPLED_FLOWS = 100  # with more flows, the whole run takes minutes; the samples of a flow need the same memory
+_LEAST_RESIDENT_FLOWS = 1000  # with fewer flows, the resident memory is mostly that of the interpreter
+_STATM = Path("/proc/self/statm")
 
 _LINE_DELAY_S = 0.02  # total over all hops
 _MESH_SIDE = 20
@@ -79,14 +84,23 @@ class ScalePoint:
     Attributes:
         size: value of the growing quantity, in the size unit of its series.
         value: cost in the unit of its series.
-        fresh_bytes: memory per flow before the run; None except in the series "flows".
-        running_bytes: memory per flow after the warm-up; None except in the series "flows".
+        fresh_bytes: memory per flow before the run, as counted by the simulator; None except in the series "flows".
+        running_bytes: memory per flow after the warm-up, as counted by the simulator; None except in the series
+            "flows".
+        sampled_bytes: memory per flow of all samples of a run of 100 s, one each 0.1 s; None except in the series
+            "flows" with at most 100 flows.
+        fresh_resident_bytes: growth of the process per flow before the run, with the scenario and its Python objects;
+            None except in the series "flows" with at least 1000 flows on Linux.
+        running_resident_bytes: growth of the process per flow after the warm-up; None as above.
     """
 
     size: float
     value: float
     fresh_bytes: float | None = None
     running_bytes: float | None = None
+    sampled_bytes: float | None = None
+    fresh_resident_bytes: float | None = None
+    running_resident_bytes: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +133,35 @@ def _flows(size: float, min_cpu_s: float) -> ScalePoint:
     count = int(size)
     # Workload D is the case of 100 flows.
     link = two_hosts_link("path", f"{10 * count}Mbit/s", "20ms", f"{100 * count // 3}pkt")
+    before_bytes = _resident_bytes() if count >= _LEAST_RESIDENT_FLOWS else None
     scenario = parse_scenario(two_hosts(_DURATION) + link + reno(count), file=_FILE)
     simulation = Simulation(scenario, sample_interval_s=scenario.duration_s)  # memory of flows, not of traces
-    fresh = simulation.memory_bytes / count
+    fresh = (simulation.memory_bytes / count, _grown_bytes(before_bytes, count))
     simulation.run_until(_FLOWS_WARM_UP_S)
-    running = simulation.memory_bytes / count
+    running = (simulation.memory_bytes / count, _grown_bytes(before_bytes, count))
+    del simulation
+    sampled = _sampled_bytes(scenario) / count if count <= _MOST_SAMPLED_FLOWS else None
     value = _cost_ns(scenario, _packets_of, warm_up_s=_FLOWS_WARM_UP_S, min_cpu_s=min_cpu_s)
-    return ScalePoint(size, value, fresh, running)
+    return ScalePoint(size, value, fresh[0], running[0], sampled, fresh[1], running[1])
+
+
+def _sampled_bytes(scenario: Scenario) -> int:
+    """Memory of the samples of a whole run."""
+    sampled = Simulation(scenario, sample_interval_s=_SAMPLES_S)
+    plain = Simulation(scenario, sample_interval_s=scenario.duration_s)
+    for simulation in (sampled, plain):
+        simulation.run_until(scenario.duration_s)
+    return sampled.memory_bytes - plain.memory_bytes
+
+
+def _resident_bytes() -> int | None:
+    """Memory of this process in RAM; None except on Linux."""
+    return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE if _STATM.exists() else None
+
+
+def _grown_bytes(before: int | None, count: int) -> float | None:
+    now = _resident_bytes()
+    return None if before is None or now is None else (now - before) / count
 
 
 def _subflows(size: float, min_cpu_s: float) -> ScalePoint:

@@ -25,6 +25,9 @@ def test_memory_is_that_of_a_flow_and_grows_while_it_runs() -> None:
     assert ten.running_bytes is not None
     assert 1024 < ten.fresh_bytes < one.fresh_bytes
     assert ten.fresh_bytes < ten.running_bytes
+    assert ten.sampled_bytes is not None
+    assert 4096 < ten.sampled_bytes < 11 * 4 * 1000
+    assert ten.fresh_resident_bytes is None
 
 
 def test_the_mesh_has_the_links_of_a_square_and_flows_between_different_nodes() -> None:

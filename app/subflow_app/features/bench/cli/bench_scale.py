@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,7 @@ def measured_scale(*, instructions: bool) -> list[dict[str, Any]]:
     for series in SERIES.values():
         print_note(f"measuring {series.name} ...")
         points = [
-            {"size": point.size, "value": point.value}
-            | ({} if point.fresh_bytes is None else {"fresh_bytes": point.fresh_bytes})
-            | ({} if point.running_bytes is None else {"running_bytes": point.running_bytes})
-            for point in series.points()
+            {name: value for name, value in asdict(point).items() if value is not None} for point in series.points()
         ]
         if instructions and series.name == "mesh":
             print_note("counting the instructions of mesh ...")
@@ -69,6 +67,13 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
         NumberColumn("Steps", lambda row: row[1]["value"] if _is_rate(row[0]) else None, count_text, "per CPU s"),
         NumberColumn("Fresh", lambda row: _kibibytes(row[1].get("fresh_bytes")), fixed(1), "KiB per flow"),
         NumberColumn("Running", lambda row: _kibibytes(row[1].get("running_bytes")), fixed(1), "KiB per flow"),
+        NumberColumn("Samples", lambda row: _kibibytes(row[1].get("sampled_bytes")), fixed(1), "KiB per flow"),
+        NumberColumn(
+            "Process, fresh", lambda row: _kibibytes(row[1].get("fresh_resident_bytes")), fixed(1), "KiB per flow"
+        ),
+        NumberColumn(
+            "Process, running", lambda row: _kibibytes(row[1].get("running_resident_bytes")), fixed(1), "KiB per flow"
+        ),
     )
     print_rows(rows, columns)
 
