@@ -1,7 +1,7 @@
 """Clean-slate RL: one agent for all subflows of a connection, without a classic controller.
 
-The agent is a baseline in the MPLibra paper and fills any link regardless of competing flows. Source: Yu, Xu, Zhao,
-Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section II.
+The agent is a baseline in the MPLibra paper and fills any link regardless of competing flows. Source: Yu, Zheng, Du,
+Chen, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section II.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """DQL-MPTCP: an agent per connection that sets the windows of its subflows and their shares of the packets.
 
 Despite its name, the agent uses policy gradients with prioritised samples. Source: Pokhrel, Walid, "Learning to Harness
-Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC 2021: section III (state, action, reward),
-Algorithms 1 and 2 of section IV.
+Bandwidth with Multipath Congestion Control and Scheduling", IEEE TMC 2021: sections II-A (state, action) and III
+(networks, reward), Algorithms 1 and 2 of sections III-B and III-C.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.registry import AgentInfo
 
-PAPER = "Pokhrel, Walid 2021 (DQL-MPTCP), section IV"
+PAPER = "Pokhrel, Walid 2021 (DQL-MPTCP), section III-C"
 # The paper gives learning rates of 0.001 for the critic and 0.01 for the actor; the wording also allows the reverse.
 PAPER_ACTOR_LR, PAPER_CRITIC_LR = 0.01, 0.001
 
@@ -40,7 +40,7 @@ class DqlMptcpConfig(WindowConfig):
     encoder: str = choice(
         "lstm",
         "Summary of the states of the subflows.",
-        "Pokhrel, Walid 2021 (DQL-MPTCP), section III: an LSTM",
+        "Pokhrel, Walid 2021 (DQL-MPTCP), section III-A: an LSTM",
         choices=("none", "lstm", "pool"),
     )
     encoder_hidden: int = integer(
@@ -50,7 +50,7 @@ class DqlMptcpConfig(WindowConfig):
     slots: int = integer(
         2,
         "Maximum number of subflows of a connection, for a joint head.",
-        f"{PAPER}: 2 throughout",
+        "Pokhrel, Walid 2021 (DQL-MPTCP), section V: 2 throughout",
         minimum=1,
         maximum=64,
     )

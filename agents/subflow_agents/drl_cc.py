@@ -1,7 +1,7 @@
 """DRL-CC: one agent that sets the windows of all MPTCP flows of a host, one flow at a time.
 
 Source: Xu, Tang, Yin, Wang, Xue, "Experience-Driven Congestion Control: When Multi-Path TCP Meets Deep Reinforcement
-Learning", IEEE JSAC 2019: sections III-B (state, action, reward), III-C (networks), Algorithm 1.
+Learning", IEEE JSAC 2019: sections III-A (state, action, reward), III-B and III-C (networks), Algorithm 1.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class DrlCcConfig(WindowConfig):
     history: int = integer(
         1,
         "Past records that the agent sees: with more than one it sees the effect of its last actions.",
-        "Xu et al. 2019 (DRL-CC), section III-B: only the latest",
+        "Xu et al. 2019 (DRL-CC), section III-A: only the latest",
         minimum=1,
         maximum=32,
     )

@@ -1,7 +1,7 @@
 """The learning part of MPLibra: an agent per subflow proposes a rate that competes with a classic controller's rate.
 
-The core implements the stages, utilities and the choice among candidates (sim/core/cc/mplibra.h). Source: Yu, Xu, Zhao,
-Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section IV.
+The core implements the stages, utilities and the choice among candidates (sim/core/cc/mplibra.h). Source: Yu, Zheng,
+Du, Chen, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion Control", section IV.
 """
 
 from __future__ import annotations
