@@ -8,6 +8,7 @@
 
 #include "network.h"
 #include "recorder.h"
+#include "sample_store.h"
 
 namespace subflow {
 
@@ -172,7 +173,8 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
     if (decisions) out.decision_bytes = decision_bytes(loads, *decisions);
     out.samples = scenario.duration / sample_interval;
     out.columns = static_cast<std::int64_t>(Recorder::column_count(scenario));
-    out.trace_bytes = static_cast<double>(out.samples) * static_cast<double>(out.columns) * sizeof(float);
+    out.trace_bytes =
+        static_cast<double>(out.samples) * static_cast<double>(out.columns) * SampleStore::kBytesPerSample;
     const auto measured = std::ranges::count_if(loads, [](const PathLoad& load) { return load.flow.one_way_delay; });
     out.object_bytes =
         static_cast<double>(MarkLog::kBytes + links.size() * (sizeof(Link) + sizeof(LinkSpec)) +

@@ -17,7 +17,7 @@ namespace subflow {
 // unlimited queues, which Simulation::set_limits() bounds.
 struct Estimate {
     double link_crossings = 0;  // packets offered to links, ACKs included
-    double trace_bytes = 0;     // sampled columns, at most: SampleStore packs them
+    double trace_bytes = 0;     // sampled columns
     double packet_bytes = 0;    // packets in queues and on wires, and their records at both ends
     double object_bytes = 0;    // links, connections, subflows, marks
     double decision_bytes = 0;  // recorded decisions, and their columns when all are taken together

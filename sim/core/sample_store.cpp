@@ -54,13 +54,17 @@ void append(std::vector<std::uint8_t>& to, const void* from, std::size_t bytes) 
 
 template <class CodeOf>
 void append_codes(std::vector<std::uint8_t>& to, std::size_t rows, std::uint32_t width, CodeOf&& code_of) {
+    if (width == 0) return;
+    std::array<std::uint8_t, SampleStore::kHeight * sizeof(std::uint32_t)> codes;
+    std::size_t bytes = 0;
     std::uint64_t waiting = 0;
     std::uint32_t bits = 0;
     for (std::size_t row = 0; row < rows; ++row) {
         waiting |= std::uint64_t{code_of(row)} << bits;
-        for (bits += width; bits >= 8; bits -= 8, waiting >>= 8) to.push_back(static_cast<std::uint8_t>(waiting));
+        for (bits += width; bits >= 8; bits -= 8, waiting >>= 8) codes[bytes++] = static_cast<std::uint8_t>(waiting);
     }
-    if (bits > 0) to.push_back(static_cast<std::uint8_t>(waiting));
+    if (bits > 0) codes[bytes++] = static_cast<std::uint8_t>(waiting);
+    append(to, codes.data(), bytes);
 }
 
 void append_column(std::vector<std::uint8_t>& to, std::span<const float> values) {
@@ -69,6 +73,7 @@ void append_column(std::vector<std::uint8_t>& to, std::span<const float> values)
     Table table;
     bool is_table = true;
     for (std::size_t row = 0; row < values.size(); ++row) {
+        if (row > 0 && word(row) == word(row - 1)) continue;
         least = std::min(least, word(row));
         is_table = is_table && table.find(word(row)) < kMostWords;
     }

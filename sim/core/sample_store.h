@@ -35,8 +35,10 @@ public:
 
     std::size_t heap_bytes() const { return heap_bytes_of(blocks_, open_rows_); }
 
+    static constexpr std::size_t kHeight = 64;    // rows of a block
+    static constexpr double kBytesPerSample = 2;  // a margin over the 1.0 to 1.4 of the bench
+
 private:
-    static constexpr std::size_t kHeight = 64;      // rows of a block
     static constexpr std::size_t kColumnsStep = 8;  // columns from one start to the next
     // Columns one after the other, with the position of every kColumnsStep-th one.
     struct Block {

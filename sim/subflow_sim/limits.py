@@ -40,7 +40,7 @@ class Estimate:
         link_crossings: packets offered to links, ACKs included; a run simulates 10 to 50 million of these events per
             second.
         memory_bytes: peak memory, bytes; the sum of the next four attributes.
-        trace_bytes: memory of the sampled columns, at most: similar samples need less.
+        trace_bytes: memory of the sampled columns, at 2 bytes a sample; similar samples need less.
         packet_bytes: memory of packets in queues and on wires, and of their records at senders and receivers.
         object_bytes: memory of links, flows, subflows and marks.
         decision_bytes: memory of recorded decisions, and of the arrays that return them.

@@ -27,8 +27,8 @@ def test_the_estimate_is_what_the_arithmetic_says() -> None:
     told = estimate(one_flow())
     assert told.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
     assert told.busiest_flow == "download"
-    # A thousand float32 samples of each column.
-    assert (told.columns, told.samples, told.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 4)
+    # A thousand samples of each column, packed into two bytes each.
+    assert (told.columns, told.samples, told.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 2)
     assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
     assert told.decision_bytes == 0
 
@@ -70,8 +70,8 @@ def test_both_sides_of_the_limit_of_events() -> None:
 
 def test_both_sides_of_the_limit_of_memory() -> None:
     told = estimate(one_flow(), sample_interval_s=1e-4).memory_bytes
-    # 10^6 samples of 4 bytes in each column, and a remainder
-    traces_mb = COLUMNS * 4
+    # 10^6 samples of 2 bytes in each column, and a remainder
+    traces_mb = COLUMNS * 2
     assert told == pytest.approx(traces_mb * 1e6 + 1.6e6, rel=0.01)
     assert Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 1.01)).run_until(0.1)
     refusal = rf"{told / 1e6:.0f} MB .* {told * 0.99 / 1e6:.0f} MB; {traces_mb} MB .* {COLUMNS} columns of 1000000"

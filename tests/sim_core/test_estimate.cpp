@@ -109,7 +109,8 @@ TEST(Estimate, IsCloseWhereLinksAreFull) {
         EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
         EXPECT_GE(is.crossings, told.link_crossings / 2) << c.name;
         EXPECT_LE(is.bytes, 2 * told_bytes) << c.name;
-        EXPECT_GE(is.bytes, told_bytes / 4) << c.name;
+        // Samples that repeat each other take less than two bytes each.
+        EXPECT_GE(is.bytes, told_bytes / 8) << c.name;
     }
 }
 

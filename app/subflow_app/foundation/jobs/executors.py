@@ -187,17 +187,17 @@ def jobs_beside_window() -> int:
 RUN_MADE_S = 3e-3
 RUN_STORED_S = 8e-3
 COLUMN_STORED_S = 1.5e-4
-TRACE_S_PER_BYTE = 2e-8
+TRACE_S_PER_BYTE = 4e-8
 WORKER_STARTED_S = 0.9
 # Memory of a program that only simulates, and additional memory for storing: a fixed amount, an amount per column, and
 # bytes per byte of traces.
 PROGRAM_BYTES = 55e6
 STORE_BYTES = 8e6
 COLUMN_BYTES = 20e3
-BYTES_PER_TRACE_BYTE = 2.2
-# Disk space of a run and of a column, and the ratio of compressed to plain traces.
+BYTES_PER_TRACE_BYTE = 4.4
+# Disk space of a run and of a column, and the ratio of stored to sampled traces.
 RUN_DISK_BYTES = 40e3
-PACKED = 0.6
+PACKED = 1.2
 
 # Largest measured slowness of a machine with a free core.
 _FREE = 1.15
