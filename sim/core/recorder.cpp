@@ -12,6 +12,20 @@ namespace subflow {
 
 namespace {
 
+// The only use of the samples during its lifetime. Waits actively: a use is short, and a web page has no mutex.
+class Use {
+public:
+    explicit Use(std::atomic_flag& taken) : taken_(taken) {
+        while (taken_.test_and_set(std::memory_order_acquire)) continue;
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+    ~Use() { taken_.clear(std::memory_order_release); }
+
+private:
+    std::atomic_flag& taken_;
+};
+
 // The columns of each scope, in the order in which sample() fills them.
 constexpr TraceQuantity kFlowColumns[] = {
     {"goodput_bps", "bit/s"},
@@ -209,7 +223,7 @@ Recorder::Recorder(const Recorder& other)
       changes_(other.changes_) {}
 
 std::vector<float> Recorder::values(std::size_t column, std::size_t first) const {
-    const std::lock_guard lock(samples_mutex_);
+    const Use use(is_in_use_);
     std::vector<float> values(count() - std::min(count(), first));
     samples_.read(columns_[column].place, first, values);
     return values;
@@ -237,7 +251,7 @@ Recorder::Position Recorder::position() const {
 
 void Recorder::move_to(const Position& position, const Network& network) {
     const Nanos same = same_until(network.live_changes());
-    const std::lock_guard lock(samples_mutex_);
+    const Use use(is_in_use_);
     // The first sample recorded in a different history.
     std::size_t first_unknown = known_;
     if (same < kNever) first_unknown = std::min(known_, static_cast<std::size_t>((same - Nanos(1)) / interval_));
@@ -288,7 +302,7 @@ void Recorder::sample(const Network& network) {
     const std::size_t k = count_.load(std::memory_order_relaxed);
     const double bits_per_byte_s = 8.0 / to_seconds(interval_);
     const double wire_bits = network.scenario().packet_bits();
-    const std::lock_guard lock(samples_mutex_);
+    const Use use(is_in_use_);
     samples_.open(k);
     std::size_t place = 0;
     const auto put = [&](double value) { samples_.set(place++, k, static_cast<float>(value)); };

@@ -3,7 +3,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <string_view>
 #include <vector>
 
@@ -116,7 +115,7 @@ private:
     std::vector<std::uint8_t> has_marks_;      // [subflow] nonzero with a column of marks
     std::size_t capacity_ = 0;                 // samples of the whole run
     SampleStore samples_;
-    mutable std::mutex samples_mutex_;  // held while samples are written or read
+    mutable std::atomic_flag is_in_use_;  // while samples are written or read
     std::atomic<std::size_t> count_ = 0;
     Position last_;  // counters at the last sample; `count` is unused
 

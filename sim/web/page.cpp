@@ -76,6 +76,7 @@ std::deque<std::optional<Run>> runs;
 std::vector<std::shared_ptr<const Policy>> policies;
 std::vector<char> input;
 std::string output;
+std::vector<float> column_output;
 
 Run& run_at(int id) {
     if (id < 0 || static_cast<std::size_t>(id) >= runs.size() || !runs[static_cast<std::size_t>(id)])
@@ -196,8 +197,8 @@ void tell_columns(const Simulation& simulation) {
         out.open('{')
             .text("scope", kScopes[static_cast<std::size_t>(column.scope)])
             .number("owner", std::int64_t{column.owner})
-            .text("name", column.name)
-            .text("unit", column.unit)
+            .text("name", column.name())
+            .text("unit", column.unit())
             .close('}');
     }
     out.close(']');
@@ -490,17 +491,17 @@ SUBFLOW_EXPORT(marks) int marks(int id) {
 SUBFLOW_EXPORT(sample_count) int sample_count(int id) {
     return guarded([&] { return static_cast<int>(run_at(id).simulation->recorder().count()); });
 }
-// Address of a column's values: float32 [sample_count].
+// Address of a column's values: float32 [sample_count], valid until the next call.
 SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
-    const float* values = nullptr;
+    column_output.clear();
     guarded([&] {
         const Recorder& recorder = run_at(id).simulation->recorder();
         if (column < 0 || static_cast<std::size_t>(column) >= recorder.columns().size())
             throw ScenarioError("no such column");
-        values = recorder.values(static_cast<std::size_t>(column)).data();
+        column_output = recorder.values(static_cast<std::size_t>(column));
         return 0;
     });
-    return values;
+    return column_output.data();
 }
 
 // Mean of a column over the measured interval so far, or over the whole run before that interval begins. NaN if all

@@ -219,8 +219,8 @@ class FakeSimulation:
     def interrupt(self) -> None:
         self.interrupts += 1
 
-    def values(self, index: int) -> NDArray[np.float32]:
-        view = self._table[index, : self.sample_count]
+    def values(self, index: int, first: int = 0) -> NDArray[np.float32]:
+        view = self._table[index, first : self.sample_count]
         view.flags.writeable = False
         return view
 

@@ -111,9 +111,9 @@ class KernelRecording:
     def interrupt(self) -> None:
         """Does nothing, because the run has finished."""
 
-    def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of one column, float32 [sample_count]."""
-        values: NDArray[np.float32] = self._values[: self.sample_count, index]
+    def values(self, index: int, first: int = 0) -> NDArray[np.float32]:
+        """Samples of one column from the sample `first` on, float32 [sample_count - first]."""
+        values: NDArray[np.float32] = self._values[first : self.sample_count, index]
         return values
 
     def take_marks(self) -> Sequence[Any]:

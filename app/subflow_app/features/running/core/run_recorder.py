@@ -382,8 +382,8 @@ class RunnableSimulation(Protocol):
     def interrupt(self) -> None:
         """Make the current call of `run_until`, or else the next call, return within a few milliseconds."""
 
-    def values(self, index: int) -> NDArray[np.float32]:
-        """Samples of the column with this index, float32 [sample_count]."""
+    def values(self, index: int, first: int = 0) -> NDArray[np.float32]:
+        """Samples of the column with this index from the sample `first` on, float32 [sample_count - first]."""
 
     def take_marks(self) -> Sequence[Any]:
         """Marks since the last call, with attributes as in `TraceMark`."""
