@@ -99,10 +99,10 @@ def test_a_subflow_of_one_percent_does_not_stall(controller: Choice) -> None:
 
 
 def used_under_loss(preset: str, loss: float) -> float:
-    """Utilisation of one path of 100 Mbit/s under random loss, mean over three runs; intervals of 2500 packets."""
+    """Utilisation of one path of 100 Mbit/s under random loss, mean over five runs; intervals of 2500 packets."""
     path = fast("path", rtt_s=0.2, loss=loss)
     flow = mptcp("flow", ["path"], Choice("mpcc-loss", {"preset": preset}))
-    return mean([utilisations(finished([path], [flow], duration_s=200, warmup_s=50, seed=s))[0] for s in (1, 2, 3)])
+    return mean([utilisations(finished([path], [flow], duration_s=200, warmup_s=50, seed=s))[0] for s in range(1, 6)])
 
 
 @pytest.mark.parametrize(("preset", "break_even"), [("mbps", 0.0500), pytest.param("kernel", 0.0160, marks=_full)])

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <span>
 
 #include "scenarios.h"
 
@@ -310,8 +312,11 @@ TEST(RlExploreNetwork, AnAgentThatAlwaysWantsMoreLosesPacketsAndKeepsTheLinkBusy
     Network network(scenario, 1);
     const auto seen = decisions_of(network, 5_s, RlExplore::kIncrease);
     network.check_invariants();
-    // At twice the delivery rate, one of two packets is dropped.
-    EXPECT_NEAR(seen.back().second.loss_ratio, 0.5, 0.05);
+    // At twice the delivery rate, one of two packets is dropped. An ACK for many packets may end an epoch of 50.
+    const auto last = std::span(seen).last(20);
+    const double lost = std::accumulate(last.begin(), last.end(), 0.0,
+                                        [](double sum, const auto& e) { return sum + e.second.loss_ratio; });
+    EXPECT_NEAR(lost / 20, 0.5, 0.05);
     EXPECT_LE(seen.back().second.rate_pps, 2.001 * seen.back().second.reference_pps);
     EXPECT_GT(network.link_result(0).utilisation, 0.9);
 }

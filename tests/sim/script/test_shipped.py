@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import pytest
 from tests.helpers.members import for_each
 from tests.helpers.networks import goodputs, run
@@ -38,4 +40,5 @@ def test_pcc_fills_a_link_with_and_without_loss_and_leaves_its_queue_empty(
     rate: str, least: float, loss: str, queue: str
 ) -> None:
     scenario = parse_scenario(_LINK.format(rate=rate, loss=loss, queue=queue))
-    assert goodputs(run(scenario, seed=3))["f"] > least
+    # The median: ACKs that wait for others after a loss hide the slope of the RTT from some intervals.
+    assert median(goodputs(run(scenario, seed=seed))["f"] for seed in range(1, 6)) > least
