@@ -24,13 +24,13 @@ def one_flow(duration_s: float = 100.0, **options: object) -> Scenario:
 
 def test_the_estimate_is_what_the_arithmetic_says() -> None:
     # 10 Mbit/s for 100 s are 83 333 packets of 1500 bytes, and textbook transport acknowledges each of them.
-    told = estimate(one_flow())
-    assert told.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
-    assert told.busiest_flow == "download"
+    cost = estimate(one_flow())
+    assert cost.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
+    assert cost.busiest_flow == "download"
     # A thousand samples of each column, packed into two bytes each.
-    assert (told.columns, told.samples, told.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 2)
-    assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
-    assert told.decision_bytes == 0
+    assert (cost.columns, cost.samples, cost.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 2)
+    assert cost.memory_bytes == cost.trace_bytes + cost.packet_bytes + cost.object_bytes
+    assert cost.decision_bytes == 0
 
 
 @for_each(
