@@ -375,7 +375,7 @@ def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
     assert not strip.isHidden()
     rows = strip.model.table.rows
     assert rows[0][0] == "A: lia"
-    # As many digits as tell the runs apart.
+    # As many digits as distinguish the runs.
     assert float(rows[0][1]) == pytest.approx(present(present(first.traces.row).goodput_bps) / 1e6, rel=1e-4)
     assert rows[2][0].startswith("B − A")
     fold = child(strip, QToolButton, "results_fold")
