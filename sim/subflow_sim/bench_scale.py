@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_sim.bench import lia, reno, two_hosts, two_hosts_link
+from subflow_sim.gate import is_there
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_sim.vec_env import VecEnv, with_learner
@@ -156,7 +157,7 @@ def _sampled_bytes(scenario: Scenario) -> int:
 
 def _resident_bytes() -> int | None:
     """Memory of this process in RAM; None except on Linux."""
-    return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE if _STATM.exists() else None
+    return int(_STATM.read_text().split()[1]) * mmap.PAGESIZE if is_there(_STATM) else None
 
 
 def _grown_bytes(before: int | None, count: int) -> float | None:

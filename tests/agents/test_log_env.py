@@ -37,9 +37,13 @@ def log_of(rates: list[float], utilities: list[float]) -> IntervalLog:
 SMALL = log_of([20, 50, 80, 100, 120], [15, 35, 52, 63, 10])
 
 
+def log_of_runs(*seeds: int) -> IntervalLog:
+    return record_log(replace(load_scenario(SCENARIO), duration_s=20.0, warmup_s=0.0), seeds=seeds)
+
+
 @pytest.fixture(scope="module")
 def recorded() -> IntervalLog:
-    return record_log(replace(load_scenario(SCENARIO), duration_s=20.0, warmup_s=0.0), seeds=[1])
+    return log_of_runs(1)
 
 
 # ------------------------------------------------------------------------------------------------------- the log
@@ -61,7 +65,8 @@ def test_a_run_of_mpcc_leaves_a_log(recorded: IntervalLog) -> None:
     assert recorded["rtt"].min() >= 0.04
 
 
-def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
+def test_utilities_of_a_log_are_mpccs() -> None:
+    recorded = log_of_runs(1, 2, 3, 4, 5)
     # Gilad et al. 2020: U = R^0.9 - 11.35 L R, with R the total rate in Mbit/s. The controller computes with the rates
     # that siblings advertise, so only rows of a first subflow without siblings are exact: the first rows.
     alone = recorded["total_rate"] == recorded["rate"]
@@ -70,7 +75,7 @@ def test_utilities_of_a_log_are_mpccs(recorded: IntervalLog) -> None:
     expected = total**0.9 - 11.35 * recorded["loss_rate"] * total
     clean = recorded["loss_rate"] == 0
     # Without losses, the error stays within the changes of the siblings' rates by probing.
-    assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.1
+    assert np.median(np.abs(recorded["util"][clean] / expected[clean] - 1)) < 0.08
 
 
 @for_each(
