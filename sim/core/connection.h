@@ -138,6 +138,9 @@ enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks 
 
 // Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they
 // communicate through packets only.
+// Subflow::ack_group if a timer of the subflow's own in EventQueue is in use.
+inline constexpr std::uint16_t kNoAckGroup = 0xffff;
+
 struct alignas(kCacheLine) Subflow {
     // Fields that the processing of every packet reads, in one cache line
     std::uint32_t connection = 0;
@@ -146,12 +149,13 @@ struct alignas(kCacheLine) Subflow {
     std::uint8_t ack_hops = 0;
     std::uint8_t incarnation = 0;  // number of times the subflow was closed, modulo 64
     bool is_established = false;
-    bool is_potentially_failed = false;  // no acknowledgement since a timeout (Linux MPTCP's pf)
-    bool is_backup = false;              // carries data only while no non-backup subflow is usable
-    EcnMode ecn = EcnMode::Off;          // negotiated when the subflow opened
-    bool is_refused = false;             // the receiving end answers SYNs with a reset
-    std::uint8_t looks = kNoLooks;       // bit mask of Looks
-    std::uint32_t route = 0;             // index into Network's table of hops
+    bool is_potentially_failed = false;     // no acknowledgement since a timeout (Linux MPTCP's pf)
+    bool is_backup = false;                 // carries data only while no non-backup subflow is usable
+    EcnMode ecn = EcnMode::Off;             // negotiated when the subflow opened
+    bool is_refused = false;                // the receiving end answers SYNs with a reset
+    std::uint8_t looks = kNoLooks;          // bit mask of Looks
+    std::uint16_t ack_group = kNoAckGroup;  // index of the AckTimers in use
+    std::uint32_t route = 0;                // index into Network's table of hops
     std::uint32_t ack_route = 0;
     std::uint64_t random_stream = 0;  // seed of the subflow's random draws
     std::uint32_t acks_heard = 0;     // number of the latest ACK that reached the sender, plus 1
@@ -188,6 +192,11 @@ struct alignas(kCacheLine) Subflow {
     // Prefetches the memory that an acknowledgement touches.
     void fetch() const { fetch_some(this, 1, kFetchedBytes); }
     static constexpr std::size_t kFetchedBytes = 448;
+    // Prefetches the memory that a timer of a delayed ACK touches if it wakes early.
+    void fetch_ack_timer() const {
+        fetch_some(this, 1, kCacheLine);
+        receiver.fetch_ack_timer();
+    }
 
     std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver, lane, at_end); }
 };

@@ -46,13 +46,10 @@ void Network::plan_lookahead() {
     for (const Subflow& s : subflows_)
         if (s.ack_hops > 0) ++answering[hops_[s.ack_route].link];
     // A receiver may not answer ahead if its DATA_ACK depends on other subflows, unless the order of data is restored
-    // afterwards. Nor may it if a delayed ACK could leave between two packets of other subflows.
+    // afterwards. Nor may receivers that announce addresses: announcements can occur at any time.
     const auto may_answer_ahead = [&](const Subflow& s) {
-        const std::uint32_t link = hops_[s.ack_route].link;
-        const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
         const Connection& c = connections_[s.connection];
-        // Nor may receivers that announce addresses answer ahead: announcements can occur at any time.
-        return !c.signals_addresses && (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
+        return !c.signals_addresses && (!c.is_multipath() || c.defers_data) && links_.size() < kNoAckGroup;
     };
 
     std::vector<std::uint32_t> feeder(links_.size(), kNowhere);
@@ -96,6 +93,31 @@ void Network::plan_lookahead() {
             last.leads = Leads::ToReceiver;
     }
     order_held_links();
+    group_ack_timers(is_order_free, answering);
+}
+
+// Receivers that answer ahead on a link in order share their timers of delayed ACKs. On a link without order, or on one
+// of its own, a receiver needs only its own timer.
+void Network::group_ack_timers(const std::vector<bool>& is_order_free, const std::vector<std::uint32_t>& answering) {
+    ack_timers_.clear();
+    std::vector<std::uint16_t> group_of(links_.size(), kNoAckGroup);
+    for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
+        Subflow& s = subflows_[i];
+        s.ack_group = kNoAckGroup;
+        s.receiver.set_ack_timer(kNever);
+        if (s.ack_hops == 0) continue;
+        const std::uint32_t link = hops_[s.ack_route].link;
+        const bool is_ahead = hops_[s.route + s.hops - 1].leads == Leads::ToReceiver;
+        if (is_ahead && !is_order_free[link] && answering[link] > 1 &&
+            scenario_->transport.delayed_ack != DelayedAck::Off) {
+            if (group_of[link] == kNoAckGroup) {
+                group_of[link] = static_cast<std::uint16_t>(ack_timers_.size());
+                ack_timers_.emplace_back(i);
+            }
+            s.ack_group = group_of[link];
+        }
+        if (s.receiver.ack_deadline() < kNever) set_ack_timer(s, i);
+    }
 }
 
 // Called after an unplanned change: a pure delay may have become a link that needs offers in order. All packets offered

@@ -211,7 +211,11 @@ std::int64_t Network::process_stretch() {
 // is also prefetched.
 SF_INLINE void Network::fetch_next() {
     const EventQueue::Candidates candidates = events_.find_candidates();
-    if (candidates.newest < first_timer_) links_[candidates.newest].fetch_arrival();
+    if (candidates.newest < first_timer_) {
+        links_[candidates.newest].fetch_arrival();
+    } else if (candidates.newest >= first_ack_timer_ && candidates.newest < first_meta_timer_) {
+        subflows_[candidates.newest - first_ack_timer_].fetch_ack_timer();
+    }
     if (candidates.next >= first_timer_) return;
     const Packet* const packet = links_[candidates.next].first_held();
     if (packet == nullptr) return;
@@ -314,6 +318,13 @@ void Network::on_timed_out(std::uint32_t index) {
 
 Nanos Network::on_ack_timer(std::uint32_t index) {
     Subflow& s = subflows_[index];
+    if (s.ack_group != kNoAckGroup) {
+        AckTimers& timers = ack_timers_[s.ack_group];
+        if (timers.leader() != index) return kNever;
+        // One at a time, because other events of this time may lie between two timers.
+        if (timers.due() <= now_) expire_first(timers);
+        return timers.due();
+    }
     if (!s.is_established) return kNever;
     if (s.receiver.ack_deadline() <= now_) send_delayed_ack(s, connections_[s.connection], index, now_);
     return s.receiver.ack_deadline();
@@ -531,8 +542,9 @@ void Network::close_subflow(std::uint32_t index) {
 }
 
 std::size_t Network::heap_bytes() const {
-    return heap_bytes_of(events_, links_, media_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
-                         ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_, delays_);
+    return heap_bytes_of(events_, links_, media_, subflows_, connections_, hops_, ack_timers_, held_ahead_, deferring_,
+                         agents_, ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_,
+                         delays_);
 }
 
 Network::Fullest Network::fullest() const {

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "ack_timers.h"
 #include "agent/learning_agents.h"
 #include "connection.h"
 #include "decision_table.h"
@@ -212,6 +213,7 @@ private:
     void plan_lookahead();
     void replan_lookahead();
     void order_held_links();
+    void group_ack_timers(const std::vector<bool>& is_order_free, const std::vector<std::uint32_t>& answering);
     bool may_defer_data(const Connection& connection) const;
     void stop_deferring(Connection& connection);
     void hear(Connection& connection, Subflow& s, std::uint32_t position);
@@ -300,6 +302,20 @@ private:
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
+    // Earliest time at which a delayed ACK may have to leave before a packet of this subflow that arrives later.
+    Nanos ack_due(const Subflow& s) const {
+        return s.ack_group == kNoAckGroup ? s.receiver.ack_deadline() : ack_timers_[s.ack_group].due();
+    }
+    void send_due_acks(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
+    void expire_first(AckTimers& timers);
+    // Sets the timer of a delayed ACK, unless an earlier one wakes the receiver anyway.
+    void set_ack_timer(Subflow& s, std::uint32_t index) {
+        if (s.ack_group == kNoAckGroup)
+            events_.schedule(ack_timer_source(index), s.receiver.ack_deadline());
+        else if (s.receiver.ack_deadline() < s.receiver.ack_timer())
+            add_ack_timer(s, index);
+    }
+    void add_ack_timer(Subflow& s, std::uint32_t index);
     void fetch_extensions(std::uint32_t first) const;
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
@@ -427,7 +443,8 @@ private:
     std::vector<Medium> media_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;
-    std::vector<Hop> hops_;                  // hops of all paths, one path after the other
+    std::vector<Hop> hops_;  // hops of all paths, one path after the other
+    std::vector<AckTimers> ack_timers_;
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next stretch, downstream ones first
 
     std::vector<std::uint32_t> deferring_;  // flows whose arrivals are put into order later, or were until a change

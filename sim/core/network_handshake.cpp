@@ -39,8 +39,8 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
     note_packet(c, packet, Station::Receiver, at);
     mix_signature(at, packet.subflow, packet.seq);
     if (!is_current(s, packet)) return;
-    if (s.receiver.ack_deadline() < at) [[unlikely]]
-        send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
+    if (ack_due(s) < at) [[unlikely]]
+        send_due_acks(s, c, packet.subflow, at);
     const auto step = static_cast<HandshakeStep>(packet.seq);
     if (step == HandshakeStep::AddAddrEcho) return;
     if (step == HandshakeStep::Syn && s.is_refused) {

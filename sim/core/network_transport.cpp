@@ -361,9 +361,9 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
 }
 
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    // Ahead of the clock, the timer of a delayed ACK has not been processed yet.
-    if (s.receiver.ack_deadline() < at) [[unlikely]]
-        send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
+    // Ahead of the clock, the timers of delayed ACKs have not been processed yet.
+    if (ack_due(s) < at) [[unlikely]]
+        send_due_acks(s, c, packet.subflow, at);
     const std::uint32_t arrived = packet.size - c.header_bytes;
     if ((s.looks & kArrivals) != 0) [[unlikely]] {
         s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
@@ -381,7 +381,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     if (decision.ack_now) [[likely]] {
         send_ack(s, c, packet.subflow, at);
     } else {
-        events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
+        set_ack_timer(s, packet.subflow);
     }
     if (decision.has_rtt) [[unlikely]]
         s.buffer.note_rtt(s.receiver.rtt(), at, std::int64_t{s.receiver.rcv_nxt()} * c.payload_bytes);
@@ -397,6 +397,32 @@ SF_INLINE void Network::take_data(Connection& c, std::uint32_t ordinal, std::uin
     c.reassembly.on_data(data_seq, c.payload_of(data_seq), static_cast<std::uint8_t>(ordinal), at, deliver);
     if (c.final_data_seq != Reassembly::kUnlimited) [[unlikely]]
         end_if_delivered(c, at);
+}
+
+// Sends the delayed ACKs that leave before a packet of this subflow arrives at `at`: its own, and those of all
+// receivers with which it shares the link of the ACKs.
+[[gnu::noinline]] void Network::send_due_acks(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
+    if (s.ack_group == kNoAckGroup) return send_delayed_ack(s, c, index, s.receiver.ack_deadline());
+    AckTimers& timers = ack_timers_[s.ack_group];
+    while (timers.due() < at) expire_first(timers);
+}
+
+void Network::expire_first(AckTimers& timers) {
+    const AckTimers::Timer timer = timers.take_first();
+    if (!timers.empty()) subflows_[timers.next()].fetch_ack_timer();
+    Subflow& s = subflows_[timer.subflow];
+    if (s.receiver.ack_timer() != timer.time) return;  // of a receiver that has begun anew since
+    s.receiver.set_ack_timer(kNever);
+    if (s.receiver.ack_deadline() <= timer.time)
+        send_delayed_ack(s, connections_[s.connection], timer.subflow, timer.time);
+    if (s.receiver.ack_deadline() < kNever) set_ack_timer(s, timer.subflow);
+}
+
+void Network::add_ack_timer(Subflow& s, std::uint32_t index) {
+    s.receiver.set_ack_timer(s.receiver.ack_deadline());
+    AckTimers& timers = ack_timers_[s.ack_group];
+    timers.add({s.receiver.ack_deadline(), index});
+    events_.schedule(ack_timer_source(timers.leader()), timers.due());
 }
 
 void Network::send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {

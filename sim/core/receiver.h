@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "check.h"
+#include "fetch.h"
 #include "memory.h"
 #include "packet.h"
 #include "range_set.h"
@@ -101,6 +102,10 @@ public:
     bool has_gaps() const { return !out_of_order_.empty(); }
     bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
+    void fetch_ack_timer() const { fetch_some(&ack_deadline_, 1, sizeof ack_deadline_); }
+    // Time of the receiver's entry in AckTimers; kNever without one.
+    Nanos ack_timer() const { return ack_timer_; }
+    void set_ack_timer(Nanos time) { ack_timer_ = time; }
     // Send time to echo in the next ACK: the send time of the oldest packet that the ACK covers (RFC 7323 section 4.3).
     // Cancels the delayed ACK.
     Nanos take_echo() {
@@ -198,6 +203,7 @@ private:
     std::uint32_t next_ack_ = 0;  // number of the next ACK, with ECN flags in the upper bits, which an increment keeps
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
+    Nanos ack_timer_ = kNever;
     // Used only for DelayedAck::Linux
     std::uint32_t timed_ack_ = 0;  // the first packet sent after its sender received this ACK ends the round trip
     Nanos last_in_order_ = Nanos(-kNever.value);  // last arrival in order; far in the past before the first

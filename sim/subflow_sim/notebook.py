@@ -38,7 +38,10 @@ class Sampled(Protocol):
     seed: int
     duration_s: float
     sample_interval_s: float
-    columns: tuple[Column, ...]
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The sampled quantities, in the order of `values`."""
 
     @property
     def now_s(self) -> float:
