@@ -55,11 +55,10 @@ def steps_of(folder: Path) -> list[int]:
 def test_each_seed_is_trained_once_in_a_folder_of_its_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = read_recipe(RECIPE.format(40), tmp_path / "mine.toml")
     lines: list[str] = []
-    for _time in range(2):
+    for was_there in (False, True):
         made, signal_number = train(wanted(recipe, (1, 2), tmp_path), jobs=2, say=lines.append, trainer=TRAINER)
         assert signal_number == 0
-        assert [each.problem for each in made] == ["", ""]
-    assert [each.was_there for each in made] == [True, True]
+        assert [(each.problem, each.was_there) for each in made] == [("", was_there)] * 2
     assert [read_config(tmp_path / f"seed-{seed}").seed for seed in (1, 2)] == [1, 2]
     assert sorted(lines) == [f"mine, seed {n}: 40 steps, 0.0 min, score nan" for n in (1, 1, 2, 2)]
     assert [(each.seed, each.is_finished) for each in read_seeds(tmp_path, "mine")] == [(1, True), (2, True)]
@@ -87,7 +86,8 @@ def test_a_stopped_training_continues(tmp_path: Path) -> None:
 
 def test_a_folder_with_another_training_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recipe = read_recipe(RECIPE.format(40), tmp_path / "mine.toml")
-    train(wanted(recipe, (1,), tmp_path / "rl-pure"), jobs=1, say=str, trainer=TRAINER)
+    lines: list[str] = []
+    train(wanted(recipe, (1,), tmp_path / "rl-pure"), jobs=1, say=lines.append, trainer=TRAINER)
     words = ["train", "rl-pure", "--seeds", "1", "--folder", str(tmp_path)]
     assert policies.main(words, trainer=TRAINER) == 2
     assert "holds a training with other settings (agent, scenario" in capsys.readouterr().err

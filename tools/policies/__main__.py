@@ -52,7 +52,7 @@ def ablate(names: Sequence[str], seeds: Sequence[int], folder: Path, jobs: int, 
     """Train each recipe and each of its ablations with each seed; returns the exit code.
 
     Raises:
-        InputError: if no ablation of a recipe is listed.
+        InputError: if no ablation of one of them is listed.
     """
     trainings: list[WantedTraining] = []
     for name in names:
@@ -67,7 +67,7 @@ def ablations_of(name: str) -> list[Ablation]:
     """The ablations of a recipe.
 
     Raises:
-        InputError: if none is listed.
+        InputError: if no ablation of this recipe is listed.
     """
     listed = load_ablations()
     found = [each for each in listed if each.base == name]

@@ -127,7 +127,9 @@ def read_seed(folder: Path, recipe: str, change: str) -> TrainedSeed:
         if report.get("kind") == ReportKind.METRICS:
             metrics = report["values"]
     evaluation = KeptTraining(recipe, folder).evaluation() or {}
-    own = next((each for each in evaluation.get("controllers", []) if not each.get("is_baseline")), {})
+    own: Mapping[str, Any] = next(
+        (each for each in evaluation.get("controllers", []) if not each.get("is_baseline")), {}
+    )
 
     def mean(name: str) -> float:
         return number((own.get(name) or {}).get("mean"))
