@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from tests.helpers.members import for_each
 
@@ -16,6 +17,12 @@ ASSETS = Path(__file__).parents[2] / "assets"
 POLICIES = sorted(path.stem for path in (ASSETS / "agents").glob("*.safetensors"))
 LOSSY = ("links.top.loss=0.5%", "links.bottom.loss=0.5%")
 SEEDS = range(FIRST_EVALUATION_SEED + 500, FIRST_EVALUATION_SEED + 503)
+
+
+def recipe_of(name: str) -> dict[str, Any]:
+    """The recipe of a policy, with the keys of the recipe that it is like."""
+    own = tomllib.loads((ASSETS / f"agents/recipes/{name}.toml").read_text(encoding="utf-8"))
+    return {**recipe_of(own["like"]), **own} if "like" in own else own
 
 
 def run(policy: str, scenario: str, *overrides: str, baselines: tuple[str, ...]) -> Evaluation:
@@ -38,7 +45,7 @@ def figure(policy: str, scenario: str, *overrides: str, name: str = "goodput_bps
 def test_a_shipped_policy_has_the_recipe_that_makes_it_and_says_how_it_did(name: str) -> None:
     policy = Policy.load(ASSETS / f"agents/{name}.safetensors")
 
-    recipe = tomllib.loads((ASSETS / f"agents/recipes/{name}.toml").read_text(encoding="utf-8"))
+    recipe = recipe_of(name)
     assert policy.card["agent"] == recipe["agent"]
     assert policy.card["seed"] < FIRST_EVALUATION_SEED
     assert min(policy.card["evaluation"]["seeds"]) >= FIRST_EVALUATION_SEED
