@@ -1,4 +1,4 @@
-"""Receive buffers by the rule: sizes computed by hand, what counts, refusals, and draws."""
+"""Receive buffers by the rule: sizes computed by hand, what counts, refusals, draws, and the networks of the arena."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from tests.helpers.members import for_each
 from tests.helpers.scenario_texts import TWO_PATHS, problem_of, read
 
 from subflow_sim import load_scenario
+from subflow_sim.arena.families import FAMILIES, network_text
 from subflow_sim.errors import ParamError
 from subflow_sim.receive_buffer import LEAST_BYTES, Share, buffer_bytes, connection_buffer_bytes, size_text
-from subflow_sim.scenario import Scenario
+from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.shipped import shipped_scenarios
 from subflow_sim.training import Distribution
 
@@ -197,3 +198,14 @@ def test_a_buffer_that_cannot_be_computed_is_refused_when_the_file_is_read(base,
     problem = problem_of(f"{base}[training.draws]\n{line}\n")
     assert message in problem.message
     assert problem.key.startswith("training.draws.flows")
+
+
+# --- networks
+
+
+@for_each("family", FAMILIES, ids=str)
+def test_every_connection_of_the_arena_has_a_buffer_by_the_rule(family):
+    for number in range(1, 6):
+        scenario = parse_scenario(network_text(FAMILIES[family], "test", number))
+        for name, flow in scenario.flows.items():
+            assert flow.recv_buffer_bytes == connection_buffer_bytes(scenario, name, takes_means=True)
