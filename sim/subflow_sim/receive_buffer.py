@@ -92,8 +92,8 @@ def connection_buffer_bytes(scenario: Scenario, flow: str, times: float = TIMES,
     """The receive buffer of each connection of a flow by the rule, bytes of payload.
 
     Each bottleneck counts once, with the rate per connection that crosses it. It is the link of the path with the
-    lowest such rate. Rates, delays and queues that events change count with their largest value. Copies that arrive
-    at random count with the mean number that is there at a time, at least one.
+    lowest such rate. Rates, delays and queues that events change count with their largest value. Of copies that
+    arrive at random, the mean number of simultaneous ones counts, at least one.
 
     Args:
         scenario: the scenario with all events.

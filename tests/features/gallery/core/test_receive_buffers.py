@@ -78,7 +78,7 @@ def runs_of(recipe: Recipe) -> Iterator[Found]:
 
 
 def wrong(found: Iterator[Found]) -> list[str]:
-    """The wrong ones, and a message if there is nothing to look at."""
+    """The connections with a wrong buffer; a message if the list is empty, because such a test could not fail."""
     seen = set(found)
     return sorted(str(each) for each in seen if each.is_wrong) if seen else ["no connection"]
 
