@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from subflow_sim.draws import Range, uniform
 from subflow_sim.params import HEADER_BYTES
+from subflow_sim.receive_buffer import with_buffers
 
 _PACKET_BITS = 8 * (1448 + HEADER_BYTES)
 _FEWEST_QUEUED = 3
@@ -64,12 +65,15 @@ _BESIDE = (
 def wide_text(key: str, number: int, *, kind: str = "wide") -> str:
     """The scenario file of a network; flows with the prefix "user" learn.
 
+    Receive buffers follow the rule of `receive_buffer`.
+
     Args:
         key: key of the draws.
         number: number of the network.
         kind: one of `KINDS`.
     """
-    return _Writer(lambda what: uniform(number, 0, 0, f"{key}/{what}"), kind).text()
+    text = _Writer(lambda what: uniform(number, 0, 0, f"{key}/{what}"), kind).text()
+    return with_buffers(text, f"{kind}/{key}/{number}")
 
 
 class _Writer:

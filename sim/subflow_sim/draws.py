@@ -123,7 +123,10 @@ class Multiple:
 
 @dataclass(frozen=True, slots=True)
 class BdpShare:
-    """A queue limit as a multiple of the bandwidth-delay product of the link's longest path, in packets.
+    """A limit as a multiple of a bandwidth-delay product.
+
+    For a queue, it is that of the link's longest path, in packets. For a buffer of a flow, it is that of the
+    connection's shares of all its paths, in bytes; see `receive_buffer`.
 
     Attributes:
         times: distribution of the factor.

@@ -8,10 +8,11 @@ from itertools import count
 from typing import Any, TypeAlias
 
 from subflow_sim.draws import BdpShare, Independent, Multiple, multiplied
-from subflow_sim.errors import ScenarioError
+from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.overrides import set_value
 from subflow_sim.params import HEADER_BYTES, SECTIONS
-from subflow_sim.scenario_model import Link, LinkDirection
+from subflow_sim.receive_buffer import connection_buffer_bytes
+from subflow_sim.scenario_model import Flow, Link, LinkDirection
 from subflow_sim.scenario_reader import read_tree
 from subflow_sim.section_reader import Report
 from subflow_sim.training_model import DrawnEvents, Training
@@ -33,8 +34,8 @@ class Drawn:
 
     Attributes:
         episode_s: duration of the episode, s; None: the duration of the scenario.
-        values: values by dotted key, in the notation of a scenario file. For a queue drawn in multiples of the
-            bandwidth-delay product, the value is the factor.
+        values: values by dotted key, in the notation of a scenario file. For a queue or a buffer drawn in multiples of
+            the bandwidth-delay product, the value is the factor.
         events: tables of the changes at random times, in the form of `[[events]]`.
     """
 
@@ -126,9 +127,9 @@ def build(training: Training, drawn: Drawn) -> Scenario:
 def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[str, Any]]:
     """The scenario of an episode, and the tables of a scenario file with the drawn values and changes.
 
-    If a queue is drawn as a multiple of the bandwidth-delay product, the tables keep the limit of the file; if the
-    episode is shorter than the scenario, they keep the full duration. Only the scenario contains the computed limits
-    and the earlier end.
+    If a queue or a buffer is drawn as a multiple of the bandwidth-delay product, the tables keep the limit of the file;
+    if the episode is shorter than the scenario, they keep the full duration. Only the scenario contains the computed
+    limits and the earlier end.
 
     Raises:
         ScenarioError: as `build`.
@@ -148,8 +149,10 @@ def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[st
         tree["duration"] = max(_seconds("episode", tree["duration"]), end_s)
     scenario = read_tree(tree, template.file, report, template.algorithms, template.folder)
     if not report.problems:
-        links = _sized_queues(scenario, training, drawn, tree, report)
-        scenario = _cut(replace(scenario, links=links), end_s, report)
+        scenario = replace(scenario, links=_sized_queues(scenario, training, drawn, tree, report))
+        # After the queues, because a buffer holds what arrives during a round trip with a full queue
+        scenario = replace(scenario, flows=_sized_buffers(scenario, training, drawn, report))
+        scenario = _cut(scenario, end_s, report)
     if report.problems:
         raise ScenarioError(report.problems)
     return scenario, tree
@@ -180,9 +183,9 @@ def _sized_queues(
     """The links, with queue limits computed from the drawn multiples of the bandwidth-delay product."""
     links = dict(scenario.links)
     for key, value in drawn.values.items():
-        if not isinstance(training.draws[key], BdpShare):
-            continue
         path = key.split(".")
+        if path[0] != "links" or not isinstance(training.draws[key], BdpShare):
+            continue
         link = links.get(path[1])
         if link is None:
             report.add(("links", path[1]), f'unknown link "{path[1]}"')
@@ -201,6 +204,34 @@ def _sized_queues(
             reverse = link.reverse if reverse_is_own else _with_limit(link.reverse, limit)
             links[link.name] = replace(link, forward=_with_limit(link.forward, limit), reverse=reverse)
     return links
+
+
+def _sized_buffers(scenario: Scenario, training: Training, drawn: Drawn, report: Report) -> dict[str, Flow]:
+    """The flows, with buffers computed from the drawn multiples of the bandwidth-delay product of their paths."""
+    flows = dict(scenario.flows)
+    for key, value in drawn.values.items():
+        path = key.split(".")
+        if path[0] != "flows" or not isinstance(training.draws[key], BdpShare):
+            continue
+        if path[1] not in training.template.tree.get("flows", {}):
+            report.add(tuple(path), f'unknown flow "{path[1]}"', "a flow of the file")
+            continue
+        flow = flows.get(path[1])
+        if flow is None:  # left out of this episode
+            continue
+        if flow.sends_datagrams:
+            report.add(tuple(path), f"{path[2]} does not apply to {flow.kind}", "a flow of kind tcp or mptcp")
+            continue
+        try:
+            size = connection_buffer_bytes(scenario, flow.name, value)
+        except ParamError as error:
+            report.add(tuple(path), error.message, error.allowed)
+            continue
+        is_received = path[2] == "recv_buffer"
+        flows[flow.name] = (
+            replace(flow, recv_buffer_bytes=size) if is_received else replace(flow, send_buffer_bytes=size)
+        )
+    return flows
 
 
 def _with_limit(side: LinkDirection, limit_pkts: int) -> LinkDirection:

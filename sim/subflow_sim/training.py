@@ -105,7 +105,8 @@ class Distribution:
     def values(self, seed: int, env: int, episode: int) -> Mapping[str, Any]:
         """Values drawn by `draw`, by dotted key, in the notation of a scenario file (numbers are SI).
 
-        A queue given as a bandwidth-delay multiple appears with its factor; changes at random times are omitted.
+        A queue or a buffer given as a bandwidth-delay multiple appears with its factor; changes at random times are
+        omitted.
         """
         training = self.scenario.training
         return {} if training is None else self._drawn(training, seed, env, episode).values

@@ -21,7 +21,7 @@ MAX_CHANGES = 10_000
 
 _EVENT_KEYS = tuple(param.key for param in SECTIONS["event"] if param.key != "at")
 _FIXED = ("format", "name", "seed", "duration", "training")
-_QUEUE_KEY = re.compile(r"links\.[^.]+(\.reverse)?\.queue(\.limit)?")
+_SIZED_KEY = re.compile(r"links\.[^.]+(\.reverse)?\.queue(\.limit)?|flows\.[^.]+\.(recv|send)_buffer")
 _EPISODE = TRAINING[0]
 
 
@@ -103,8 +103,12 @@ def _check_key(report: Report, path: Path, key: str, draw: Draw) -> bool:
     if first in _FIXED:
         reason = {"duration": "episode sets its length", "seed": "each episode has a seed of its own"}
         report.add(path, f"{first} is not drawn", reason.get(first, "a key of a node, a link, a flow or an event"))
-    elif isinstance(draw, BdpShare) and not _QUEUE_KEY.fullmatch(key):
-        report.add(path, "only the queue of a link is measured by what the link holds", '"links.NAME.queue"')
+    elif isinstance(draw, BdpShare) and not _SIZED_KEY.fullmatch(key):
+        report.add(
+            path,
+            "only a queue or a buffer is measured by what a path holds",
+            '"links.NAME.queue", "flows.NAME.recv_buffer"',
+        )
     else:
         return True
     return False

@@ -25,7 +25,7 @@ from typer._click.exceptions import MissingParameter, UsageError
 
 from subflow_app.distribution import DISTRIBUTION
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.training.core.training_setup import load_recipe
+from subflow_app.features.training.core.training_setup import load_recipe, prepare, read_recipe, request_of
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.resources import find_scenario
 from subflow_app.shell.commands import app
@@ -210,7 +210,9 @@ def test_what_a_page_prints_works_in_its_order(
         if block.saved_as:
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
         place = f"{_name(page)}:{block.line}"
-        if block.language == "toml":
+        if block.language == "toml" and "like" in tomllib.loads(block.text):
+            prepare(request_of(read_recipe(block.text, Path(place))), folder)
+        elif block.language == "toml":
             parse_scenario(block.text, file=place, algorithms=app_catalog(), folder=folder)
         elif block.language == "python" and block.saved_as:
             assert check_script(block.text, kind_of(block.text)) == (), place

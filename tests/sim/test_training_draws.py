@@ -97,7 +97,7 @@ BAD_DRAWS = [
     ('{ of = "links.lte.rate", times = 0 }', "not a factor"),
     ('{ of = "links.lte.rate", times = "2" }', "not a factor"),
     ('{ of = "links.lte.rate", times = { bdp = 2 } }', "bdp is not possible here"),
-    ("{ bdp = 1 }", "only the queue of a link is measured by what the link holds"),
+    ("{ bdp = 1 }", "only a queue or a buffer is measured by what a path holds"),
 ]
 
 

@@ -16,6 +16,7 @@ from typing import Literal
 from subflow_sim.arena.topologies import TOPOLOGIES, Topology
 from subflow_sim.draws import Independent, Pick, Range, uniform
 from subflow_sim.params import HEADER_BYTES
+from subflow_sim.receive_buffer import with_buffers
 
 Split = Literal["train", "validation", "test"]
 
@@ -202,14 +203,14 @@ FAMILIES: Mapping[str, Family] = {
 
 
 def network_text(family: Family, split: Split, number: int) -> str:
-    """The scenario file of a network of a family.
+    """The scenario file of a network of a family; receive buffers follow the rule of `receive_buffer`.
 
     Args:
         family: distributions of the network's parameters.
         split: "train", "validation" or "test".
         number: number of the network, from 1.
     """
-    return _Writer(family, split, number).text()
+    return with_buffers(_Writer(family, split, number).text(), f"{family.name}/{split}/{number}")
 
 
 class _Writer:

@@ -128,7 +128,7 @@ def test_copies_that_arrive_count_from_when_they_did() -> None:
     analysis = run_analysis(MadeTraces(scenario, {"download.1": samples, "download.2": [0.0] * 40}, marks))
     assert {each.name: each.goodput_bps for each in analysis.connections} == pytest.approx({"download.1": 4e6})
     assert scenario_analysis(scenario).connections == ()
-    assert "arrive at random" in scenario_analysis(scenario).notices[0]
+    assert any("arrive at random" in notice for notice in scenario_analysis(scenario).notices)
 
 
 def test_what_is_refused_says_what_is_allowed() -> None:

@@ -26,7 +26,7 @@ set = { "links.top.rate" = "1Mbit/s", "links.bottom.rate" = "1Mbit/s" }
 says = "Links of 40 Mbit/s."
 seeds = "1..3"
 quick = { seeds = "1..2" }
-series.LIA.set = { "links.top.rate" = "40Mbit/s", "links.bottom.rate" = "40Mbit/s" }
+series.LIA.set = { "links.top.rate" = "40Mbit/s", "links.bottom.rate" = "40Mbit/s", "flows.mptcp.recv_buffer" = "4MB" }
 """
 _READING = """
 [checks.cause]
@@ -55,7 +55,7 @@ def test_a_variant_is_the_recipe_with_what_it_says_in_place(tmp_path: Path) -> N
     assert slow.values == {**recipe.values, "links.top.rate": "1Mbit/s", "links.bottom.rate": "1Mbit/s"}
     assert list(fast.seeds) == [1, 2, 3]
     assert (slow.checks, slow.panels, slow.variants) == ((), (), {})
-    assert set(fast.series["LIA"].values) == {"links.top.rate", "links.bottom.rate"}
+    assert set(fast.series["LIA"].values) == {"links.top.rate", "links.bottom.rate", "flows.mptcp.recv_buffer"}
     assert fast.series["Reno"] == recipe.series["Reno"]
     assert fast.quick.points == recipe.quick.points
     assert list(recipe.variant_seeds("fast", [7], is_quick=True)) == [1, 2]

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.helpers.members import for_each
 
+from subflow_app.features.training.core import training_setup
 from subflow_app.features.training.core.training_setup import load_recipe, parse_seeds, recipe_names, with_training
 from subflow_app.foundation.errors import InputError, RecipeError
 from subflow_app.foundation.resources import find_scenario
@@ -79,6 +80,82 @@ def test_what_a_recipe_leaves_out_is_left_to_the_training(recipe: Path) -> None:
     read = load_recipe(str(recipe))
     assert read.settings == {"minutes": 0.5, "seed": 1}
     assert (read.training, read.evaluation_scenario, read.expected_s, read.overrides) == (None, None, None, ())
+
+
+VARIANT = """\
+format = 1
+like = "drl-cc-wide"
+title = "With a longer memory"
+steps = 500
+options.gamma = 0.8
+options.encoder = "lstm"
+set."links.path1.rate" = "2Mbit/s"
+evaluation.seeds = "1000007"
+"""
+
+
+def test_a_variant_takes_what_it_does_not_state(recipe: Path) -> None:
+    recipe.write_text(VARIANT)
+    read, base = load_recipe(str(recipe)), load_recipe("drl-cc-wide")
+
+    assert (read.name, read.like, read.title) == ("mine", "drl-cc-wide", "With a longer memory")
+    assert (read.agent, read.scenario, read.training) == (base.agent, base.scenario, base.training)
+    assert (read.evaluation_scenario, read.expected_s) == (base.evaluation_scenario, base.expected_s)
+    assert read.options == {**base.options, "gamma": 0.8, "encoder": "lstm"}
+    assert read.overrides == (*base.overrides, "links.path1.rate=2Mbit/s")
+    assert read.settings == {**base.settings, "steps": 500, "evaluation_seeds": (1_000_007,)}
+
+
+def test_a_variant_replaces_whole_what_does_not_merge(recipe: Path) -> None:
+    steps, other = "steps = 500\n", 'minutes = 2\nscenario = "demo"\nagent = "dql-mptcp"\nseed = 4\n'
+    tables = 'training.episode = "5s"\nevaluation.scenario = "t-dql"\n'
+    recipe.write_text(VARIANT.replace('title = "With a longer memory"\n', "").replace(steps, other) + tables)
+    read, base = load_recipe(str(recipe)), load_recipe("drl-cc-wide")
+
+    assert base.training is not None
+    assert read.training == {"episode": "5s"}
+    assert (read.title, read.agent, read.settings["seed"]) == ("", "dql-mptcp", 4)
+    assert (read.scenario, read.evaluation_scenario) == (find_scenario("demo"), find_scenario("t-dql"))
+    assert read.settings["minutes"] == 2.0
+    assert "steps" not in read.settings
+
+
+def test_a_value_of_the_scenario_is_set_once(recipe: Path) -> None:
+    recipe.write_text(VARIANT.replace("drl-cc-wide", "mplibra-wide") + 'set.warmup = "3s"\n')
+    assert load_recipe("mplibra-wide").overrides == ("warmup=0s",)
+    assert load_recipe(str(recipe)).overrides == ("links.path1.rate=2Mbit/s", "warmup=3s")
+
+
+@for_each(
+    ("like", "problem"),
+    [
+        ("drl-c", r'mine.toml:2: like = "drl-c": no shipped recipe of that name; did you mean "drl-cc"'),
+        ("nothing", r"mine.toml:2: .* no shipped recipe of that name; .*clean-slate"),
+        ("./mine", r"mine.toml:2: like"),
+    ],
+)
+def test_a_variant_is_like_a_shipped_recipe(recipe: Path, like: str, problem: str) -> None:
+    recipe.write_text(VARIANT.replace("drl-cc-wide", like))
+    with pytest.raises(RecipeError, match=problem):
+        load_recipe(str(recipe))
+
+
+def test_a_variant_of_a_variant_is_refused(recipe: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(training_setup, "recipe_names", lambda: ("mine",))
+    monkeypatch.setattr(training_setup, "resource_path", lambda _file: recipe)
+    recipe.write_text(VARIANT.replace("drl-cc-wide", "mine"))
+    with pytest.raises(RecipeError, match=r"mine.toml:2: like = \"mine\": this recipe is itself like mine"):
+        load_recipe(str(recipe))
+
+
+def test_what_is_wrong_with_a_variant_is_told_with_its_place(recipe: Path) -> None:
+    recipe.write_text(VARIANT.replace("steps = 500", "steps = 0"))
+    with pytest.raises(RecipeError, match=r"mine.toml:4: steps = 0: must not be zero"):
+        load_recipe(str(recipe))
+
+
+def test_a_recipe_answers_to_its_former_name() -> None:
+    assert load_recipe("ddpg-mpcc-offline").name == "ddpg-mpcc"
 
 
 def test_a_scenario_beside_the_recipe_comes_before_a_shipped_one(recipe: Path) -> None:

@@ -1,4 +1,4 @@
-"""Training runs that are carried out only once: each folder is named after the settings, and reused if it exists.
+"""Training runs that are carried out only once: each folder is reused if it exists, and usually named by the settings.
 
 A finished training run is reused, and an interrupted one continues from its last checkpoint. The folder is
 authoritative. The store receives a row and the curves of each training run, even of one recorded in a different
@@ -23,6 +23,7 @@ from subflow_app.features.training.core.training_folder import (
     has_checkpoint,
     is_training_folder,
     living_process,
+    read_config,
     read_reports,
 )
 from subflow_app.features.training.core.training_record import TrainingRecorder, list_training
@@ -51,10 +52,12 @@ class WantedTraining:
     Attributes:
         label: displayed name, with which the folder's name also begins.
         request: settings of the training run.
+        folder: folder for its output; None: a folder named after label and settings.
     """
 
     label: str
     request: TrainingRequest
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +126,8 @@ class KeptTrainings(Job):
         """Carry out the missing training runs.
 
         Raises:
-            TrainingError: if a training run has no budget of steps, if PyTorch is missing, or if a folder cannot be
-                used.
+            TrainingError: if a training run has no budget of steps, if PyTorch is missing, if a folder cannot be used,
+                or if it contains a training run with other settings.
             InputError: if a request is invalid.
             AgentError: if a request is invalid.
         """
@@ -152,8 +155,11 @@ class KeptTrainings(Job):
         config = prepare(wanted.request, trainings_directory())
         if config.steps is None:
             raise TrainingError(f"{wanted.label}: a training that is kept needs a budget of steps")
-        parent = self._parent or trainings_directory()
-        folder = parent / f"{file_stem(wanted.label)}-{training_key(config)}"
+        folder = wanted.folder
+        if folder is None:
+            folder = (self._parent or trainings_directory()) / f"{file_stem(wanted.label)}-{training_key(config)}"
+        elif is_training_folder(folder):
+            _require_same(folder, config)
         return replace(config, folder=str(folder.resolve()), resume=has_checkpoint(folder))
 
     def _list(self, configs: Sequence[TrainingConfig], there: Sequence[bool]) -> None:
@@ -247,6 +253,21 @@ def is_finished(folder: Path) -> bool:
         if report.get("kind") == ReportKind.STATE
     ]
     return bool(states) and states[-1] == TrainingState.FINISHED and living_process(folder) is None
+
+
+def _require_same(folder: Path, config: TrainingConfig) -> None:
+    """Refuse to continue, or to reuse, a training run with other settings.
+
+    Raises:
+        TrainingError: if a setting that influences the result differs; the message names these settings.
+    """
+    before, now = read_config(folder).to_json(), json.loads(json.dumps(config.to_json()))
+    differing = [name for name, value in now.items() if name not in _ELSEWHERE and before.get(name) != value]
+    if differing:
+        raise TrainingError(
+            f"{folder} holds a training with other settings ({', '.join(differing)}): move it away, or train in "
+            "another folder"
+        )
 
 
 def _is_taken(job: TrainingJob) -> bool:

@@ -1,4 +1,9 @@
-"""Copies a policy into the user's library, where every scenario can name it."""
+"""Copies a policy into the user's library, where every scenario can name it.
+
+Among trainings that differ only in their seeds, the policy with the highest score in validation is copied. The score is
+that of the evaluations of the training, whose seeds no training uses. If scores are equal, the smallest seed counts.
+The shipped policies follow the same rule (`python -m tools.policies ship`).
+"""
 
 from __future__ import annotations
 
@@ -28,7 +33,9 @@ def policy_names() -> tuple[str, ...]:
 
 
 def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
-    """Select the best policy from training runs that differ only in their seeds.
+    """Select the policy with the highest score from training runs that differ only in their seeds.
+
+    Among equal scores, the smallest seed counts, whatever the order of the files.
 
     Args:
         policies: policy files, each with the evaluation score on its card; the score may be missing if only one file is
@@ -56,7 +63,7 @@ def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
     seeds = [card.get("seed") for card in cards.values()]
     if len(set(map(str, seeds))) < len(policies):
         raise InputError(f"two of these trainings have the same seed: {', '.join(map(str, seeds))}")
-    best = max(policies, key=lambda path: scores[path])
+    best = max(policies, key=lambda path: (scores[path], -number(cards[path].get("seed"))))
     known = {int(number(card.get("seed"))): scores[path] for path, card in cards.items() if _has_seed(card)}
     return best, {"tried": tried(known)}
 
@@ -91,15 +98,27 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
     target = policy_folder() / f"{name}{SUFFIX}"
     if name in policy_names() or is_there(target):
         raise InputError(f"a policy called {name} exists already: give this one another name")
-    content = _renamed(read_policy_file(source), name, card)
+    content = renamed(read_policy_file(source), name, card)
     try:
         return write_policy(name, content)
     except OSError as error:
         raise TrainingError(f"{target} cannot be written: {error.strerror or error}") from error
 
 
-def _renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:
-    """Rename a policy and add entries to its card, without changing the tensors."""
+def renamed(content: bytes, name: str, card: Mapping[str, Any]) -> bytes:
+    """Rename a policy and add entries to its card, without changing the tensors.
+
+    Args:
+        content: content of a policy file.
+        name: new name of the policy.
+        card: entries to add to the card, or to replace there.
+
+    Returns:
+        The content of the new file.
+
+    Raises:
+        PolicyError: if the content is not a policy.
+    """
     Policy.from_bytes(content)  # rejects other files, so that the following code can rely on the format
     size = int.from_bytes(content[:8], "little")
     header = json.loads(content[8 : 8 + size])

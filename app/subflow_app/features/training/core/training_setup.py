@@ -33,6 +33,19 @@ scenario = "drlcc-sc1"         # default: the training scenario
 networks = 1                   # networks of each family's validation split; the best policy is chosen by the
                                # utilities on these networks and on the scenario
 families = ["lossy", "walk"]   # default: all
+
+With `like`, a recipe is a variant of a shipped one and states only the differences:
+
+format = 1
+like = "drl-cc"                # a shipped recipe without `like` of its own
+title = "One sentence"         # never taken from the other recipe
+
+[set]
+"links.path1.rate" = "2Mbit/s"
+
+The variant takes every setting that it does not state. The tables [options], [set] and [evaluation] merge key by key;
+[training] replaces the other block as a whole, and a budget replaces the other one, whether of steps or of minutes.
+An option of the other recipe returns to the agent's default if the variant states this default.
 """
 
 from __future__ import annotations
@@ -51,8 +64,8 @@ from subflow_app.distribution import install_command
 from subflow_app.features.catalog.core.uses import Use, read_scenario, scenario_at
 from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.foundation.errors import InputError, RecipeError, TrainingError
-from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path
-from subflow_app.foundation.toml_files import checked, read_text, scenario_beside
+from subflow_app.foundation.resources import file_or_shipped, find_scenario, resource_path, way_on
+from subflow_app.foundation.toml_files import checked, read_text, scenario_beside, toml_tree
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.scenario import read_scenario_text
 from subflow_sim.section_reader import Report, read_section, toml_text
@@ -65,6 +78,7 @@ _SEEDS = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 _RECIPE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("like", Dimension.NAME, "Shipped recipe of which this one is a variant."),
     Param("agent", Dimension.NAME, "The agent to train.", required=True),
     Param("title", Dimension.TEXT, "Subject of the training, in a sentence."),
     Param("scenario", Dimension.TEXT, "Scenario to learn on: a shipped one, or a file.", required=True),
@@ -91,10 +105,20 @@ _EVALUATION = (
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
+# Recipes whose names have changed.
+_FORMER_NAMES: Mapping[str, str] = {"ddpg-mpcc-offline": "ddpg-mpcc"}
 # For each of these keys of a recipe, the field of `TrainingConfig` that it sets.
 _SETTINGS = {
     **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
     "episode": "episode_s",
+}
+# The same for keys of [evaluation].
+_EVALUATION_SETTINGS = {
+    "every": "evaluation_every",
+    "baselines": "baselines",
+    "networks": "validation_networks",
+    "families": "validation_families",
+    "home": "validation_home",
 }
 
 
@@ -105,6 +129,7 @@ class Recipe:
     Attributes:
         name: name of the file without its suffix.
         path: path of the file.
+        like: name of the shipped recipe of which this one is a variant; empty: none.
         agent: agent to train.
         title: subject of the training run; may be empty.
         scenario: path of the scenario file.
@@ -118,6 +143,7 @@ class Recipe:
 
     name: str
     path: Path
+    like: str
     agent: str
     title: str
     scenario: Path
@@ -141,7 +167,19 @@ def load_recipe(name_or_path: str) -> Recipe:
         InputError: if the file or name does not exist; `RecipeError` if the recipe has problems, which the error lists.
     """
     path = _find(name_or_path)
-    text = read_text(path, RecipeError, "a recipe")
+    return read_recipe(read_text(path, RecipeError, "a recipe"), path)
+
+
+def read_recipe(text: str, path: Path) -> Recipe:
+    """Read the text of a recipe.
+
+    Args:
+        text: TOML.
+        path: path for messages; its stem is the name of the recipe, and its folder may contain the scenarios.
+
+    Raises:
+        RecipeError: if the recipe, or the one that it is like, has problems, which the error lists.
+    """
     return checked(text, path, RecipeError, lambda tree, report: _read(path, tree, report))
 
 
@@ -168,28 +206,24 @@ def _find(name_or_path: str) -> Path:
     names = recipe_names()
     listed = f"shipped recipes: {', '.join(names) or 'none'}"
     missing = "no such recipe file and no shipped recipe of that name"
-    return file_or_shipped(name_or_path, "agents/recipes", RECIPE_SUFFIX, names, missing, listed)
+    known = _FORMER_NAMES.get(name_or_path, name_or_path)
+    return file_or_shipped(known, "agents/recipes", RECIPE_SUFFIX, names, missing, listed)
 
 
 def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
-    values = read_section(report, (), tree, _RECIPE, also_known=_TABLES)
+    is_variant = "like" in tree
+    values = read_section(report, (), tree, _RECIPE, partial=is_variant, also_known=_TABLES)
+    base = _base(report, values.get("like"))
     tables = {name: report.expect_table((name,), tree[name], f"a table [{name}]") for name in _TABLES if name in tree}
     evaluation = read_section(report, ("evaluation",), tables.get("evaluation") or {}, _EVALUATION)
-    if not any(key in tree for key in _BUDGET):
+    if not is_variant and not any(key in tree for key in _BUDGET):
         report.add(("steps",), "missing", "a budget: steps = 50000, minutes = 4, or both")
     settings = {setting: values[key] for key, setting in _SETTINGS.items() if values.get(key) is not None}
     if values.get("checkpoint_every") is not None:
         settings["checkpoint_minutes"] = values["checkpoint_every"] / 60
-    if evaluation.get("every") is not None:
-        settings["evaluation_every"] = evaluation["every"]
-    if evaluation.get("baselines") is not None:
-        settings["baselines"] = evaluation["baselines"]
-    if evaluation.get("networks") is not None:
-        settings["validation_networks"] = evaluation["networks"]
-    if evaluation.get("families") is not None:
-        settings["validation_families"] = evaluation["families"]
-    if evaluation.get("home") is not None:
-        settings["validation_home"] = evaluation["home"]
+    for key, setting in _EVALUATION_SETTINGS.items():
+        if evaluation.get(key) is not None:
+            settings[setting] = evaluation[key]
     if evaluation.get("seeds") is not None:
         try:
             settings["evaluation_seeds"] = parse_seeds(evaluation["seeds"])
@@ -200,10 +234,11 @@ def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
         for key, value in (tables.get("set") or {}).items()
         if _is_plain(report, key, value)
     ]
-    return Recipe(
+    own = Recipe(
         name=path.stem,
         path=path,
-        agent=values.get("agent", ""),
+        like=values.get("like") or "",
+        agent=values.get("agent") or "",
         title=values.get("title") or "",
         scenario=scenario_beside(report, ("scenario",), path, values.get("scenario")) or Path(),
         training=tables.get("training"),
@@ -212,6 +247,43 @@ def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
         evaluation_scenario=scenario_beside(report, ("evaluation", "scenario"), path, evaluation.get("scenario")),
         settings=settings,
         expected_s=values.get("expected"),
+    )
+    return own if base is None else _variant(base, own, tree)
+
+
+def _base(report: Report, like: str | None) -> Recipe | None:
+    """The shipped recipe that a recipe is like; None after reporting a problem, or if the recipe is not a variant."""
+    if like is None:
+        return None
+    names = recipe_names()
+    if like not in names:
+        report.add(("like",), f"no shipped recipe of that name; {way_on(like, names, ', '.join(names))}")
+        return None
+    at = resource_path(f"agents/recipes/{like}{RECIPE_SUFFIX}")
+    text = read_text(at, RecipeError, "a recipe")
+    further = toml_tree(text, at, RecipeError).get("like")
+    if further is not None:
+        report.add(("like",), f"this recipe is itself like {further}", "a recipe without `like` of its own")
+        return None
+    return read_recipe(text, at)
+
+
+def _variant(base: Recipe, own: Recipe, tree: Mapping[str, Any]) -> Recipe:
+    """A recipe with the settings of another one where its file, the parsed `tree`, states none."""
+    changed = {override.partition("=")[0] for override in own.overrides}
+    kept = [override for override in base.overrides if override.partition("=")[0] not in changed]
+    replaced = _BUDGET if any(key in tree for key in _BUDGET) else ()
+    inherited = {key: value for key, value in base.settings.items() if key not in replaced}
+    return replace(
+        own,
+        agent=own.agent or base.agent,
+        scenario=own.scenario if "scenario" in tree else base.scenario,
+        training=base.training if own.training is None else own.training,
+        overrides=(*kept, *own.overrides),
+        options={**base.options, **own.options},
+        evaluation_scenario=own.evaluation_scenario or base.evaluation_scenario,
+        settings={**inherited, **own.settings},
+        expected_s=base.expected_s if own.expected_s is None else own.expected_s,
     )
 
 
