@@ -59,7 +59,10 @@ def test_a_cause_is_told_with_what_shows_it(subflow: Subflow, tmp_path: Path, da
     cause = """cause = { kind = "reading", says = "Other links.", variants = ["fast"] }
 [variants.fast]
 says = "Links of 80 Mbit/s."
-set = { "links.top.rate" = "80Mbit/s", "links.bottom.rate" = "80Mbit/s", duration = "2s" }
+set."links.top.rate" = "80Mbit/s"
+set."links.bottom.rate" = "80Mbit/s"
+set."flows.mptcp.recv_buffer" = "8MB"
+set.duration = "2s"
 quick = { set = { duration = "5s" } }
 """
     text = RECIPE.replace("50 Mbit/s .. 60 Mbit/s", "10 Mbit/s .. 160 Mbit/s").replace(band, band + cause)
