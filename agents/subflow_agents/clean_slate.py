@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import ANY_NUMBER, RULING, WindowConfig
+from subflow_agents.ddpg_options import WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, integer, number
 from subflow_agents.registry import AgentInfo
@@ -24,9 +24,9 @@ class CleanSlateConfig(WindowConfig):
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
     encoder: str = choice(
-        "pool",
+        "none",
         "Summary of the states of all subflows, for a head that acts on each; the paper concatenates them.",
-        ANY_NUMBER,
+        PAPER,
         choices=("none", "lstm", "pool"),
     )
     slots: int = integer(
@@ -47,10 +47,16 @@ class CleanSlateConfig(WindowConfig):
         minimum=0.01,
         maximum=5,
     )
+    epoch: str = choice(
+        "time",
+        "Common monitor interval of all subflows. time: epoch_time; rtt: the longest round trip.",
+        "Yu et al. (MPLibra), section V: its length is fixed",
+        choices=("time", "rtt"),
+    )
     epoch_time: float = number(
-        0.01,
-        "Minimum duration of the common monitor interval of all subflows, which lasts the longest round trip.",
-        RULING,
+        0.12,
+        "Duration of the monitor interval; with rtt, its minimum.",
+        "a ruling: the RTT of the paper's networks, which does not state the length",
         minimum=0.001,
         maximum=60,
         unit="s",
@@ -66,7 +72,7 @@ def _make_learner(config: CleanSlateConfig, setup: LearnerSetup) -> Learner:
 
 def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:
     return {
-        "epoch": "rtt",
+        "epoch": config.epoch,
         "epoch_time": config.epoch_time,
         "history": config.history,
         "action_range": config.action_range,

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subflow_agents.options import choice, flag, integer, memory, number
+from subflow_agents.options import choice, flag, integer, memory, number, seen_rtt
 
 LILLICRAP = "Lillicrap et al. 2015, section 7"
 SCHAUL = "Schaul et al. 2015, proportional variant"
 RULING = "a ruling: the paper is silent"
-ANY_NUMBER = "a ruling: the papers' networks are made for one number of subflows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +141,12 @@ class WindowConfig(DdpgConfig):
         RULING,
     )
     memory: float = memory()
+    rtt: str = seen_rtt("Xu et al. 2019 (DRL-CC), section III-A: average RTT; the other papers name no other")
     head: str = choice(
-        "each",
+        "joint",
         "each: one network acts on each subflow in turn, from what it and the encoder see, for any number of "
         "subflows; joint: on all at once, with room for `slots` subflows.",
-        ANY_NUMBER,
+        "the papers' networks are made for one number of subflows",
         choices=("each", "joint"),
     )
 
@@ -159,4 +159,5 @@ class WindowConfig(DdpgConfig):
             "delay_price": self.delay_price,
             "free_delay": self.free_delay,
             "memory": self.memory,
+            "rtt": self.rtt,
         }

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, WindowConfig
+from subflow_agents.ddpg_options import WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
-from subflow_agents.options import choice, integer, number
+from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Xu et al. 2019 (DRL-CC), section III-C"
@@ -48,18 +48,29 @@ class DrlCcConfig(WindowConfig):
         maximum=32,
     )
     epoch: str = choice(
-        "time",
+        "rtt",
         "time: each flow is served once in this time; rtt: the next flow is served a round trip of this one later.",
-        "a ruling: the paper's interval is not given, and one that suits a network is too long or too short for others",
+        "Xu et al. 2019 (DRL-CC), section III-D: 50 000 epochs in 2.5 hours at an RTT of 200 ms, so about an RTT",
         choices=("time", "rtt"),
     )
     epoch_time: float = number(
-        0.1,
+        0.01,
         "Time in which each flow is served once; with rtt, the minimum from one flow to the next.",
-        RULING,
+        "a ruling: shorter than any RTT of the paper, so that it limits decisions only on short paths",
         minimum=0.001,
         maximum=60,
         unit="s",
+    )
+    state: str = choice(
+        "epoch",
+        "Time that the state of a flow covers: from one turn of the flow to the next, or the past epoch for all flows.",
+        "Xu et al. 2019 (DRL-CC), section III-A: the past epoch",
+        choices=("turn", "epoch"),
+    )
+    shows_kind: bool = flag(
+        False,
+        "The agent sees which subflows belong to MPTCP flows and which are new.",
+        "Xu et al. 2019 (DRL-CC), section III-A: no such inputs",
     )
 
 
@@ -75,6 +86,8 @@ def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:
         "epoch": config.epoch,
         "epoch_time": config.epoch_time,
         "history": config.history,
+        "state": config.state,
+        "shows_kind": config.shows_kind,
         **config.window_options(),
     }
 

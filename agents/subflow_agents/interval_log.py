@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -75,21 +76,29 @@ class IntervalLog:
         return self.table[:, COLUMNS.index(column)]
 
 
-def record_log(scenario: Scenario, seeds: Sequence[int]) -> IntervalLog:
-    """Runs a scenario of MPCC flows and logs their monitor intervals, one seed after the other.
+def record_log(runs: Sequence[tuple[Scenario, int]], threads: int = 1) -> IntervalLog:
+    """Logs the monitor intervals of runs of MPCC flows, in the order of the runs whatever the number of threads.
+
+    Args:
+        runs: scenario and seed of each run.
+        threads: number of runs at a time.
 
     Raises:
         AgentError: if no flow uses monitor intervals with a utility, or no utility is above 0.
     """
-    tables: list[FloatArray] = []
-    for seed in seeds:
-        simulation = Simulation(scenario, seed=seed)
-        taken: list[Intervals] = []
-        for k in range(1, math.ceil(scenario.duration_s / _SLICE_S) + 1):
-            simulation.run_until(min(k * _SLICE_S, scenario.duration_s))
-            taken.append(simulation.take_intervals())
-        tables.append(_rows(taken))
+    with ThreadPoolExecutor(max_workers=threads) as pool:
+        tables = list(pool.map(_record, runs))
     return IntervalLog(np.concatenate(tables) if tables else np.empty((0, len(COLUMNS))))
+
+
+def _record(run: tuple[Scenario, int]) -> FloatArray:
+    scenario, seed = run
+    simulation = Simulation(scenario, seed=seed)
+    taken: list[Intervals] = []
+    for k in range(1, math.ceil(scenario.duration_s / _SLICE_S) + 1):
+        simulation.run_until(min(k * _SLICE_S, scenario.duration_s))
+        taken.append(simulation.take_intervals())
+    return _rows(taken)
 
 
 def _rows(taken: list[Intervals]) -> FloatArray:

@@ -83,16 +83,13 @@ class LogTable:
         return np.where(self.rate[above] - rate < rate - self.rate[below], above, below)
 
     def starts(self) -> NDArray[np.int64]:
-        """Rows at which an episode may begin, with 40 to 70 % of the best utility.
+        """Rows at which an episode may begin: with 40 to 70 % of the best utility, or else nearest to that range.
 
-        Raises:
-            AgentError: if no row qualifies.
+        A single interval in which a queue drained can have many times the utility of all others.
         """
         low, high = START_UTILITY
-        rows = np.flatnonzero((self.utility >= low) & (self.utility <= high))
-        if len(rows) == 0:
-            raise AgentError(f"no rate of the log has {low:.0%} to {high:.0%} of its best utility to begin with")
-        return rows
+        distance = np.maximum(np.maximum(low - self.utility, self.utility - high), 0.0)
+        return np.flatnonzero(distance == distance.min())
 
 
 class LogEnv:
@@ -129,7 +126,7 @@ class LogEnv:
         """Creates episodes over `log` for an agent that observes rate, RTT and loss, and changes the rate.
 
         Raises:
-            AgentError: if the agent does not match, or no row can begin an episode.
+            AgentError: if the agent does not match.
         """
         if spec.width != 3 or spec.action_width != 1 or spec.choices:
             raise AgentError(

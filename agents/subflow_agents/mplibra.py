@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.ddpg_options import DdpgConfig
 from subflow_agents.learner import Learner, LearnerSetup
-from subflow_agents.options import choice, integer, memory, number
+from subflow_agents.options import choice, flag, integer, memory, number, seen_rtt
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Yu et al. (MPLibra), section IV"
@@ -61,13 +61,18 @@ class MplibraConfig(DdpgConfig):
     )
     reward_delay: float = number(1.0, "Weight of the RTT in the reward.", PAPER, minimum=0, maximum=1e3)
     reward_loss: float = number(10.0, "Weight of the loss ratio in the reward.", PAPER, minimum=0, maximum=1e3)
-    memory: float = memory()
-    squash_penalty: float = number(
-        0.001,
-        "Weight of the mean square of the actor's output before its tanh.",
-        RULING,
-        minimum=0,
-        maximum=10,
+    memory: float = memory(3600.0, f"{PAPER}: largest rate and lowest RTT without a limit of time")
+    rtt: str = seen_rtt(f"{PAPER}: current RTT, a statistic of the exploration; the mean is nearest")
+    sees: str = choice(
+        "exploration",
+        "Time that a record of the agent covers: all stages since its last action, or the exploration alone.",
+        "Yu et al. (MPLibra), section III: the statistics gathered during the exploration",
+        choices=("all", "exploration"),
+    )
+    falling_rtt: bool = flag(
+        True,
+        "A falling RTT counts in full in the utility, so a lower rate wins while a queue drains.",
+        "Yu et al. (MPLibra), equation (1): the gradient with its sign",
     )
 
 
@@ -82,6 +87,9 @@ def _controller_options(config: MplibraConfig) -> Mapping[str, Any]:
         "classic": config.classic,
         "history": config.history,
         "memory": config.memory,
+        "rtt": config.rtt,
+        "sees": config.sees,
+        "falling_rtt": config.falling_rtt,
         "action_range": config.action_range,
         "price": config.price,
         "beta": config.loss_price,

@@ -74,18 +74,30 @@ def number(
     return _field("number", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)
 
 
-def memory() -> Any:
+def memory(
+    default: float = 10.0, source: str = "a ruling: an old maximum means nothing for a path that has changed"
+) -> Any:
     """A field for the time, in s, for which an agent remembers the extreme values that scale its observations.
 
-    All agents that observe windows or rates use this field, with the same help, bounds and default.
+    All agents that observe windows or rates use this field, with the same help and bounds.
     """
     return number(
-        10.0,
+        default,
         "How long the largest rate and the lowest RTT are remembered, to which rates, RTTs and cwnd are related.",
-        "a ruling: an old maximum means nothing for a path that has changed",
+        source,
         minimum=1,
         maximum=3600,
         unit="s",
+    )
+
+
+def seen_rtt(source: str) -> Any:
+    """A field for the RTT of an epoch that an agent sees; `source` names the paper that states the mean."""
+    return choice(
+        "mean",
+        "RTT of an epoch that the agent sees: the lowest, which delayed ACKs do not raise, or the mean.",
+        source,
+        choices=("lowest", "mean"),
     )
 
 

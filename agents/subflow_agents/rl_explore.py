@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from subflow_agents.options import choice, integer, memory, number
+from subflow_agents.options import choice, flag, integer, memory, number, seen_rtt
 from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.registry import AgentInfo
 
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 class RlPureConfig(PpoConfig):
     """Options of PPO, and of the agent's observation and epochs."""
 
+    anneal: bool = flag(
+        False,
+        "The learning rate falls to 0 over the budget; without this, the policy collapses once it is good.",
+        "RL-explore, section 4.4: one learning rate",
+    )
     epoch: str = choice(
         "packets",
         "A decision after this many packets acknowledged or lost, or after each round trip.",
@@ -53,6 +58,7 @@ class RlPureConfig(PpoConfig):
         unit="bit/s",
     )
     memory: float = memory()
+    rtt: str = seen_rtt("RL-explore, section 4.1: average latency, in the state and in equation (4)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,7 @@ def _pure_options(config: RlPureConfig) -> dict[str, Any]:
         "throughput_epochs": float(config.throughput_epochs),
         "reference_rate": config.reference_rate,
         "memory": config.memory,
+        "rtt": config.rtt,
     }
 
 

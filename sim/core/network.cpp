@@ -332,7 +332,7 @@ Nanos Network::on_ack_timer(std::uint32_t index) {
 
 // Called after an event of a subflow. Returns true if the subflow's agent acts before any packet leaves.
 bool Network::calls_agent(std::uint32_t subflow) {
-    if (!agents_.has_news(*this, subflow)) return false;
+    if (!agents_.has_news(agents_reach(), subflow)) return false;
     schedule_agent(agents_.index_steering(subflow));
     return true;
 }

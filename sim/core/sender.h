@@ -266,6 +266,8 @@ public:
     bool wants_action() const;
     // Writes the agent's observation of the epoch to `record`: [features]. The controller may add its own measurements
     // to the sample.
+    // Number of the controller's stage to which the agent's sample is limited (EpochPlan::measures_stage).
+    std::uint32_t measured_stage() const;
     void observe(EpochSample& sample, std::span<float> record);
     double reward(std::span<const EpochSample> samples) const;
     // Index of the action that is the subflow's logit in the scheduler; empty without such an action.

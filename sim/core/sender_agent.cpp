@@ -10,6 +10,13 @@ bool SubflowSender::wants_action() const {
     });
 }
 
+std::uint32_t SubflowSender::measured_stage() const {
+    return controller_.visit([]<class C>(const C& controller) -> std::uint32_t {
+        if constexpr (MeasuresStages<C>) return controller.measured_stage();
+        return 0;
+    });
+}
+
 void SubflowSender::observe(EpochSample& sample, std::span<float> record) {
     controller_.visit([&]<class C>(C& controller) {
         if constexpr (ChoosesEpochs<C>) controller.epoch_sample(sample);

@@ -231,7 +231,7 @@ class HostEnv(_LearnerEnv):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  goodput         0 to 2.3979  1  acknowledged rate / reference rate
-        2  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        2  rtt             0 to 2.3979  1  RTT of the epoch (option rtt) / lowest RTT
         3  rtt_deviation   0 to 2.3979  1  mean deviation of the RTT / lowest RTT
         4  cwnd            0 to 2.3979  1  cwnd / (reference rate * lowest RTT)
         5  is_mptcp        0 to 1       1  1 for a subflow of an MPTCP flow, 0 for TCP
@@ -285,15 +285,15 @@ class ConnectionEnv(_LearnerEnv):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  throughput      0 to 2.3979  1  acknowledged rate / reference rate
-        2  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        2  rtt             0 to 2.3979  1  RTT of the epoch (option rtt) / lowest RTT
         3  cwnd_change     -1 to 1      1  change of the cwnd in the last slot / cwnd
         4  schedule        0 to 1       1  share of the packets that the connection handed out in the last slot
-        5  rtt_change      -1 to 1      1  change of the lowest RTT since the previous slot / lowest RTT
+        5  rtt_change      -1 to 1      1  change of that RTT since the previous slot / lowest RTT
 
     With clean-slate (history 10):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
-        1  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        1  rtt             0 to 2.3979  1  RTT of the epoch (option rtt) / lowest RTT
         2  cwnd            0 to 2.3979  1  cwnd / (reference rate * lowest RTT)
         3  loss            0 to 1       1  share lost of what was acknowledged or lost
         4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
@@ -351,7 +351,7 @@ class SubflowEnv(_LearnerEnv):
     With mplibra (history 10):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
-        1  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        1  rtt             0 to 2.3979  1  RTT of the epoch (option rtt) / lowest RTT
         2  min_rtt         0 to 2.3979  1  lowest RTT / 100 ms
         3  loss            0 to 1       1  lost / (lost + acknowledged)
         4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
@@ -438,11 +438,11 @@ class PathEnv(_LearnerEnv):
         0  throughput_max  0 to 2.3979  1  largest acknowledged rate of the last 5 epochs / reference rate
         1  loss            0 to 1       1  share lost of what was acknowledged or lost
         2  sending_rate    0 to 2.3979  1  sending rate / largest acknowledged rate of the last 5 epochs
-        3  latency         0 to 2.3979  1  lowest RTT of the epoch / lowest RTT - 1
+        3  latency         0 to 2.3979  1  RTT of the epoch (option rtt) / lowest RTT - 1
 
     Reward, as in `HostEnv`:
 
-        rl-explore: ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 least RTT in s - 10 loss ratio
+        rl-explore: ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 RTT in s - 10 loss ratio
 
     Episode end and info: as in `HostEnv`.
 

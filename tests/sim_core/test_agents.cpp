@@ -133,6 +133,101 @@ TEST(Agents, MeasureByTheExtremesOfTheirMemory) {
     }
 }
 
+TEST(Agents, SeeTheLowestOrTheMeanRtt) {
+    const std::pair<const char*, std::size_t> rtt_features[]{
+        {"drl-cc", 2}, {"dql-mptcp", 2}, {"clean-slate", 1}, {"rl-explore", 3}, {"mplibra", 1}};
+    for (const auto& [controller, feature] : rtt_features) {
+        for (const std::string rtt : {"", "lowest", "mean"}) {
+            SCOPED_TRACE(controller + rtt);
+            Scenario s = lossy_pair(1, controller, {DecisionSourceKind::Outside, nullptr});
+            if (!rtt.empty()) s.flows[0].controller.options = {{"rtt", rtt}};
+            Network network(s, 1);
+            int differences = 0;
+            double last_s = 0;
+            for (int i = 0; i < 60; ++i) {
+                ASSERT_FALSE(network.run_until(s.duration));
+                for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
+                    const Agent& agent = network.agents()[a];
+                    if (!agent.is_waiting) continue;
+                    const std::uint32_t row = agent.acting()[0];
+                    const EpochSample& e = agent.members()[agent.member_of(row)].sample;
+                    const double seen_s = rtt == "mean" ? e.rtt_s : e.least_rtt_s;
+                    EXPECT_EQ(e.seen_rtt_s, seen_s);
+                    const double ratio = seen_s / e.min_rtt_s - (feature == 3 ? 1 : 0);
+                    EXPECT_EQ(agent.observation().row(row)[feature], scaled(ratio));
+                    if (a == 0 && last_s > 0) EXPECT_EQ(e.rtt_change_s, seen_s - last_s);
+                    if (a == 0) last_s = seen_s;
+                    differences += e.rtt_s > e.least_rtt_s;
+                    const float neutral = agent.info().choices.empty() ? 0.0F : agent.info().neutral_choice;
+                    network.act(a, std::vector<float>(agent.acting().size() * agent.action_width(), neutral));
+                }
+            }
+            EXPECT_GT(differences, 5);
+        }
+    }
+}
+
+TEST(Agents, TheRewardsOfLatencyUseTheRttThatIsSeen) {
+    EpochSample sample{.rtt_s = 0.3, .least_rtt_s = 0.1, .min_rtt_s = 0.1, .seen_rtt_s = 0.3};
+    const std::vector<EpochSample> mean{sample};
+    sample.seen_rtt_s = 0.1;
+    const std::vector<EpochSample> lowest{sample};
+    const RlExplore explore{Options(RlExplore::kInfo, {})};
+    EXPECT_NEAR(explore.reward(lowest) - explore.reward(mean), 10 * 0.2, 1e-9);
+    const MpLibra libra{Options(MpLibra::kInfo, {})};
+    EXPECT_NEAR(libra.reward(lowest) - libra.reward(mean), 3 - 1, 1e-9);
+    const std::vector<OptionValue> priced{{"delay_weight", 1.0}};
+    const CleanSlate clean{Options(CleanSlate::kInfo, priced)};
+    EXPECT_NEAR(clean.reward(lowest) - clean.reward(mean), 2, 1e-9);
+}
+
+// With five flows that are served every 20 ms, a flow's values cover 100 ms from turn to turn, or the past 20 ms.
+TEST(Agents, AHostMeasuresAFlowFromTurnToTurnOrAllFlowsInTheEpoch) {
+    for (const std::string state : {"turn", "epoch"}) {
+        SCOPED_TRACE(state);
+        Scenario s = lossy_pair(5, "drl-cc", {DecisionSourceKind::Outside, nullptr});
+        s.flows[0].controller.options = {{"state", state}};
+        for (FlowSpec& flow : s.flows) flow.controller = s.flows[0].controller;
+        s.flows[4].kind = FlowKind::Tcp;
+        s.flows[4].controller = {"newreno", {}};
+        s.flows[4].scheduler = {};
+        s.flows[4].decider = {};
+        s.flows[4].paths = {{{0}, {1}}};
+        Network network(s, 1);
+        ASSERT_EQ(network.agents().size(), 1u);
+        double before_s = 0;
+        double total_pkts = 0;
+        for (int i = 0; i < 100; ++i) {
+            ASSERT_FALSE(network.run_until(s.duration));
+            const Agent& agent = network.agents()[0];
+            const double passed_s = to_seconds(network.now()) - before_s;
+            before_s = to_seconds(network.now());
+            for (const Agent::Member& m : agent.members()) {
+                if (i < 50 || !m.is_known) continue;
+                if (state == "epoch")
+                    EXPECT_NEAR(m.sample.length_s, passed_s, 1e-9);
+                else if (m.acts)
+                    EXPECT_NEAR(m.sample.length_s, 0.1, 1e-6);
+                if (m.subflow == 0) total_pkts += m.sample.delivered_pps * m.sample.length_s;
+            }
+            network.act(0, std::vector<float>(agent.acting().size(), 0.0F));
+        }
+        EXPECT_GT(total_pkts, 0);
+    }
+}
+
+TEST(Agents, AHostHidesTheKindsOfItsFlows) {
+    for (const bool shows : {true, false}) {
+        Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr});
+        s.flows[0].controller.options = {{"shows_kind", shows}};
+        Network network(s, 1);
+        ASSERT_FALSE(network.run_until(s.duration));
+        const std::span<const float> row = network.agents()[0].observation().row(0);
+        EXPECT_EQ(row[5], shows ? 1 : 0);  // of an MPTCP flow
+        EXPECT_EQ(row[6], shows ? 1 : 0);  // in its first epoch
+    }
+}
+
 TEST(Agents, AnEpochThatTheEndCutsShortIsNotRewarded) {
     Scenario s = lossy_pair(1, "drl-cc", {DecisionSourceKind::Outside, nullptr});
     s.flows[0].controller.options = {{"epoch_time", 1.0}};
@@ -184,7 +279,7 @@ TEST(Agents, QueuesUpToWhatIsFreeCostNothing) {
     samples[0].delivered_pps = 1;
     samples[0].min_rtt_s = 0.1;
     for (const auto& [rtt_s, delay] : {std::pair{0.1, 0.0}, {0.124, 0.0}, {0.15, 0.25}, {0.625, 5.0}}) {
-        samples[0].least_rtt_s = rtt_s;
+        samples[0].seen_rtt_s = rtt_s;
         EXPECT_NEAR(linear.reward(samples), -2 * delay, 1e-9);
         EXPECT_NEAR(logarithmic.reward(samples), -2 * std::log(1 + delay), 1e-9);
     }

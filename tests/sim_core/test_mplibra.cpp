@@ -56,13 +56,13 @@ TEST(MpLibraUtility, GradientsAreSignedAndNoiseIsNone) {
 TEST(MpLibraAgent, RewardMatchesTheVector) {
     MpLibra libra{Options(MpLibra::kInfo, {})};
     std::array<float, 5> record{};
-    EpochSample sample{.sent_pps = 100, .delivered_pps = 100, .least_rtt_s = 0.1, .min_rtt_s = 0.1};
+    EpochSample sample{.sent_pps = 100, .delivered_pps = 100, .min_rtt_s = 0.1, .seen_rtt_s = 0.1};
     sample.reference_pps = 1000;
     libra.observe(sample, record);
     EXPECT_DOUBLE_EQ(libra.reward(std::span(&sample, 1)), 1 - 1);
     // x / x_max = 0.8, d / d_min = 1.5, l = 0.01
     sample.delivered_pps = 80;
-    sample.least_rtt_s = 0.15;
+    sample.seen_rtt_s = 0.15;
     sample.loss_ratio = 0.01;
     libra.observe(sample, record);
     EXPECT_NEAR(libra.reward(std::span(&sample, 1)), -0.8, 1e-12);
@@ -76,12 +76,12 @@ TEST(MpLibraAgent, RewardOfLogarithmsIsTheSameFromAnyRateOn) {
     const std::vector<OptionValue> options{{"reward", std::string("log")}, {"reward_delay", 0.5}};
     MpLibra libra{Options(MpLibra::kInfo, options)};
     std::array<float, 5> record{};
-    EpochSample sample{.delivered_pps = 100, .least_rtt_s = 0.1, .min_rtt_s = 0.1};
+    EpochSample sample{.delivered_pps = 100, .min_rtt_s = 0.1, .seen_rtt_s = 0.1};
     sample.reference_pps = 1000;
     libra.observe(sample, record);
     EXPECT_DOUBLE_EQ(libra.reward(std::span(&sample, 1)), 0);
     sample.delivered_pps = 25;
-    sample.least_rtt_s = 0.2;
+    sample.seen_rtt_s = 0.2;
     sample.loss_ratio = 0.01;
     EXPECT_NEAR(libra.reward(std::span(&sample, 1)), std::log(0.25) - 0.5 * std::log(2) - 10 * 0.01, 1e-12);
     sample.delivered_pps = 0;
@@ -104,7 +104,7 @@ TEST(MpLibraAgent, SeesRatesAndDelaysAsRatios) {
     EXPECT_EQ(libra.epoch_plan().kind, EpochKind::Own);
     EXPECT_EQ(libra.epoch_plan().history, 10u);
     std::array<float, 5> record{};
-    EpochSample sample{.sent_pps = 500, .delivered_pps = 250, .loss_ratio = 0.5, .least_rtt_s = 0.3, .min_rtt_s = 0.05};
+    EpochSample sample{.sent_pps = 500, .delivered_pps = 250, .loss_ratio = 0.5, .min_rtt_s = 0.05, .seen_rtt_s = 0.3};
     sample.reference_pps = 1000;
     libra.observe(sample, record);
     EXPECT_FLOAT_EQ(record[0], static_cast<float>(std::log(1.5)));
@@ -112,10 +112,10 @@ TEST(MpLibraAgent, SeesRatesAndDelaysAsRatios) {
     EXPECT_FLOAT_EQ(record[2], static_cast<float>(std::log(1.5)));
     EXPECT_FLOAT_EQ(record[3], 0.5F);
     EXPECT_FLOAT_EQ(record[4], static_cast<float>(std::log(1.25)));
-    sample.least_rtt_s = 100;
+    sample.seen_rtt_s = 100;
     libra.observe(sample, record);
     EXPECT_LE(record[1], MpLibra::kFeatures[1].maximum);
-    sample.least_rtt_s = std::nan("");
+    sample.seen_rtt_s = std::nan("");
     libra.observe(sample, record);
     EXPECT_EQ(record[1], 0);
 }

@@ -123,6 +123,48 @@ TEST_P(EveryClassic, IsDefendedAgainstAnAgentThatDoesAnything) {
     EXPECT_GT(goodput_mbps(two_links(as_printed, DecisionSourceKind::Random)), 0.6 * alone);
 }
 
+// An agent that proposes half of the rate: each of its decisions ends an exploration of a round trip, and an evaluation
+// and an exploitation of three more follow, which a record covers or not.
+TEST(MpLibraNetwork, ARecordCoversAllStagesOrTheExplorationAlone) {
+    for (const std::string sees : {"all", "exploration"}) {
+        SCOPED_TRACE(sees);
+        AlgorithmChoice libra = libra_over("olia");
+        libra.options.push_back({"sees", sees});
+        libra.options.push_back({"rtt", std::string("mean")});
+        const Scenario s = two_links(libra, DecisionSourceKind::Outside, 0, 30_s);
+        Network network(s, 1);
+        double covered_s = 0;
+        double passed_s = 0;
+        double delivered_pkts = 0;
+        std::vector<double> last_s(network.agents().size());
+        while (!network.run_until(s.duration)) {
+            for (std::uint32_t a = 0; a < network.agents().size(); ++a) {
+                const Agent& agent = network.agents()[a];
+                if (!agent.is_waiting) continue;
+                const EpochSample& e = agent.members()[0].sample;
+                const double now_s = to_seconds(network.now());
+                if (now_s > 5) {
+                    covered_s += e.length_s;
+                    passed_s += now_s - last_s[a];
+                    delivered_pkts += e.delivered_pps * e.length_s;
+                    EXPECT_GT(e.delivered_pps, 0);
+                    EXPECT_GT(e.sent_pps, 0);
+                    if (sees == "exploration") EXPECT_LT(e.length_s, 2 * e.rtt_s);
+                }
+                last_s[a] = now_s;
+                network.act(a, std::vector<float>{-0.2F});
+            }
+        }
+        EXPECT_GT(delivered_pkts, 1000);
+        if (sees == "all") {
+            EXPECT_NEAR(covered_s, passed_s, 1e-6);
+        } else {
+            EXPECT_LT(covered_s, 0.5 * passed_s);
+            EXPECT_GT(covered_s, 0.15 * passed_s);
+        }
+    }
+}
+
 // The topologies of the paper's figures 1 and 10, with links of 5 Mbit/s: the connection is flow 0.
 std::vector<std::pair<std::string, Scenario>> topologies(const AlgorithmChoice& controller, DecisionSourceKind kind) {
     std::vector<std::pair<std::string, Scenario>> all;

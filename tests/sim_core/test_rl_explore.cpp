@@ -57,6 +57,7 @@ protected:
                 .rtt_s = rtt_s,
                 .least_rtt_s = rtt_s,
                 .min_rtt_s = 0.04,
+                .seen_rtt_s = rtt_s,
                 .reference_pps = 5000,
                 .packet_bits = 12'000,
                 .payload_bits = 11'584};

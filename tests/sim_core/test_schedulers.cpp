@@ -257,6 +257,49 @@ TEST(Goodput, ABatchIsSplitByTheRatesAsFarAsWindowsHaveRoom) {
     EXPECT_EQ(shares({{0, 0}, {100, 5}}, 5), (Shares{0, 5}));
 }
 
+TEST(Goodput, ABatchWhoseRestWaitsIsAsLargeAsTheSharesAllow) {
+    using Parts = std::vector<GoodputBatches::Part>;
+    // 3:1, and room for 9 and 20: 12 packets would be 9 and 3, and 12.6 the largest number that still rounds to 9.
+    EXPECT_EQ(GoodputBatches::batch_within_shares(Parts{{300, 9}, {100, 20}}), 12);
+    EXPECT_EQ(shares({{300, 9}, {100, 20}}, 12), (std::vector<double>{9, 3}));
+    // A full window of half of the rate holds back the other: one packet, for progress.
+    EXPECT_EQ(GoodputBatches::batch_within_shares(Parts{{100, 0}, {100, 20}}), 1);
+    // Packets that a subflow is owed from earlier batches, or has had in advance.
+    EXPECT_EQ(shares({{300, 9, 0, 0}, {100, 20, 0, 0.6}}, 3), (std::vector<double>{2, 1}));
+    EXPECT_EQ(shares({{300, 9, 0, 0}, {100, 20, 0, -0.6}}, 3), (std::vector<double>{3, 0}));
+}
+
+// Two subflows whose logits ask for 0.88 and 0.12 of a batch, with equal rates and 4 free packets each per slot.
+TEST(Goodput, OnlyARestThatWaitsKeepsToTheSharesOfTheAgent) {
+    for (const std::string rest : {"fill", "wait"}) {
+        auto scheduler = make<GoodputBatches>({{"rest", rest}});
+        std::array<double, 2> sent{};
+        for (int slot = 0; slot < 100; ++slot) {
+            std::array<Candidate, 2> subflows{path(40_ms, 4), path(40_ms, 4)};
+            subflows[0].logit = 1;
+            subflows[1].logit = -1;
+            subflows[0].delivered_pkts = subflows[1].delivered_pkts = 4.0 * slot;
+            const SendMoment moment{.now = Nanos(10'000'000) * slot};
+            while (const auto next = scheduler.select(subflows, moment)) {
+                ++sent[*next];
+                ++subflows[*next].inflight_pkts;
+                subflows[*next].is_available = subflows[*next].inflight_pkts < 4;
+            }
+        }
+        const double share = sent[0] / (sent[0] + sent[1]);
+        EXPECT_NEAR(share, rest == "wait" ? 0.88 : 0.5, 0.01) << rest;
+        EXPECT_EQ(sent[0], 400) << rest;
+    }
+}
+
+TEST(Goodput, ARestThatWaitsStillLetsPacketsPassAFullWindow) {
+    std::array<Candidate, 2> subflows{path(40_ms, 4, 4), path(40_ms, 4)};
+    auto scheduler = make<GoodputBatches>({{"rest", std::string("wait")}});
+    EXPECT_EQ(scheduler.select(subflows, {}), 1u);
+    EXPECT_EQ(scheduler.select(subflows, {}), std::nullopt);
+    EXPECT_EQ(scheduler.select(subflows, {.now = 10_ms}), 1u);
+}
+
 TEST(Goodput, RatesAreAveragedOverRoundTrips) {
     // 20 packets in 0.1 s are 200 pkt/s: 100 + 1/8 (200 - 100)
     EXPECT_DOUBLE_EQ(GoodputBatches::averaged(100, 20, 100_ms, 0.125), 112.5);

@@ -35,9 +35,10 @@ public:
         bool is_known = false;  // the history contains a record
         bool is_counted = false;
         std::uint8_t incarnation = 0;
-        Nanos joined_at{};  // start of this incarnation
-        Counters at_join;   // counters at joined_at
-        Counters at_begin;  // counters at the start of the current epoch
+        std::uint32_t stage = 0;  // the controller's measured_stage() at begun_at
+        Nanos joined_at{};        // start of this incarnation
+        Counters at_join;         // counters at joined_at
+        Counters at_begin;        // counters at the start of the current epoch
         Nanos begun_at{};
         double handed_pkts = 0;  // packets handed to the subflow in the epoch, as of the last observation
         EpochSample sample;      // measurements of the last epoch

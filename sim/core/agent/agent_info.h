@@ -38,6 +38,11 @@ struct EpochPlan {
     std::uint32_t history = 1;     // records per subflow in an observation, latest first
     double reference_bps = 10e6;   // lower bound of the reference rate (EpochSample::reference_pps)
     Nanos memory{10'000'000'000};  // how long the largest rate and the smallest RTT are kept as scales
+    bool sees_mean_rtt = false;    // EpochSample::seen_rtt_s is rtt_s, not least_rtt_s
+    // AgentScope::Host: each decision measures all flows since the last one, not only the flow whose turn it is
+    bool measures_all = false;
+    // EpochKind::Own: a sample covers the time since the controller's measured_stage() changed
+    bool measures_stage = false;
 };
 
 // One number of an observation or an action of a subflow.
@@ -75,8 +80,9 @@ struct EpochSample {
     // Minimum of the epoch's RTT samples. Rules about queues use it, because delayed ACKs raise the mean RTT of a slow
     // sender as a queue does.
     double least_rtt_s = std::numeric_limits<double>::quiet_NaN();
-    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // minimum within EpochPlan::memory
-    double rtt_change_s = 0;                                      // change of least_rtt_s since the previous epoch
+    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();   // minimum within EpochPlan::memory
+    double seen_rtt_s = std::numeric_limits<double>::quiet_NaN();  // least_rtt_s or rtt_s: EpochPlan::sees_mean_rtt
+    double rtt_change_s = 0;                                       // change of seen_rtt_s since the previous epoch
     double cwnd_pkts = 0;
     double cwnd_change_pkts = 0;  // change since the previous epoch
     double rate_pps = 0;          // pacing rate; 0: ACK-clocked

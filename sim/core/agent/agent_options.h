@@ -11,6 +11,7 @@
 namespace subflow {
 
 inline constexpr std::array<std::string_view, 3> kEpochKinds{"time", "rtt", "packets"};
+inline constexpr std::array<std::string_view, 2> kSeenRtts{"lowest", "mean"};
 
 struct EpochDefaults {
     EpochKind kind = EpochKind::Time;
@@ -21,6 +22,17 @@ struct EpochDefaults {
 
 // Option key of the reference rate, which only scales observed rates and does not limit sending.
 inline constexpr std::string_view kReferenceRate = "reference_rate";
+
+// Option for agents that see an RTT of the epoch. The papers' agents see its mean.
+inline constexpr OptionInfo kSeenRttOption{
+    .key = "rtt",
+    .kind = OptionKind::Choice,
+    .help =
+        "RTT of an epoch that the agent sees, and for which its reward is reduced if the reward has an RTT. The "
+        "mean includes the receiver's waiting, which resembles a queue.",
+    .default_choice = kSeenRtts[0],
+    .choices = kSeenRtts,
+};
 
 // Options for the observations of all agents: policy, history and scaling of rates.
 constexpr std::array<OptionInfo, 4> observation_options(double history) {
@@ -59,7 +71,8 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
     };
 }
 
-// observation_options() and the options for epochs that end by time, RTT or number of packets.
+// observation_options(), the RTT that the agent sees, and the options for epochs that end by time, RTT or number of
+// packets.
 constexpr auto agent_options(const EpochDefaults& defaults) {
     const std::array epochs{
         OptionInfo{
@@ -87,7 +100,7 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
             .maximum = 1e6,
         },
     };
-    return joined(epochs, observation_options(defaults.history));
+    return joined(epochs, observation_options(defaults.history), std::array{kSeenRttOption});
 }
 
 // Plan of a controller that ends its epochs by its own rule.
@@ -98,12 +111,17 @@ inline EpochPlan read_own_plan(const Options& options) {
             .memory = from_seconds(options.number("memory"))};
 }
 
+inline bool sees_mean_rtt(const Options& options) {
+    return options.choice("rtt") == kSeenRtts[1];
+}
+
 inline EpochPlan read_epoch_plan(const Options& options) {
     EpochPlan plan = read_own_plan(options);
     const auto kind = std::ranges::find(kEpochKinds, options.choice("epoch")) - kEpochKinds.begin();
     plan.kind = static_cast<EpochKind>(kind);
     plan.time = from_seconds(options.number("epoch_time"));
     plan.packets = static_cast<std::uint32_t>(options.number("epoch_packets"));
+    plan.sees_mean_rtt = sees_mean_rtt(options);
     return plan;
 }
 

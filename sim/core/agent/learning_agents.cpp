@@ -26,6 +26,10 @@ Agent::Counters count(const SubflowSender& sender) {
             .rtt_samples = static_cast<double>(stats.rtt_samples)};
 }
 
+std::uint32_t to_milliseconds(Nanos time) {
+    return static_cast<std::uint32_t>(time.value / 1'000'000);
+}
+
 double feedback(const SubflowSender& sender) {
     return static_cast<double>(sender.delivered_pkts()) + static_cast<double>(sender.stats().marked_lost);
 }
@@ -119,15 +123,31 @@ double LearningAgents::feedback_of(const Network& network, const Agent& agent) {
     return sum;
 }
 
-bool LearningAgents::has_news(const Network& network, std::uint32_t subflow) {
+bool LearningAgents::has_news(const Reach& reach, std::uint32_t subflow) {
+    const Network& network = reach.network;
     Agent& agent = agents_[agent_of_[subflow]];
-    const Subflow& s = network.subflows()[subflow];
+    Subflow& s = reach.subflows[subflow];
     const bool is_due = agent.plan().kind == EpochKind::Own ? s.sender.wants_action()
                                                             : feedback_of(network, agent) >= agent.feedback_goal;
+    // A stage with a single event would leave nothing to measure: its sample begins earlier.
+    if (agent.plan().measures_stage && !is_due) begin_stage(agent, s, subflow, network.now());
     // After a transfer is complete, ACKs still arrive, but the agent makes no further decisions.
     if (!is_due || !network.can_be_seen(s)) return false;
     if (!agent.is_waiting) set_due(agent, network.now(), Nanos(0));
     return true;
+}
+
+// Discards the measurements of a subflow from before the current stage of its controller.
+void LearningAgents::begin_stage(Agent& agent, Subflow& s, std::uint32_t subflow, Nanos now) {
+    const auto member = std::ranges::find(agent.members(), subflow, &Agent::Member::subflow);
+    const std::uint32_t stage = s.sender.measured_stage();
+    if (member->stage == stage) return;
+    member->stage = stage;
+    if (!member->is_counted) return;
+    const Nanos least = s.sender.take_least_rtt();
+    if (least != kNever) member->min_rtt.add(to_milliseconds(now), to_seconds(std::max(least, Nanos(1))));
+    member->at_begin = count(s.sender);
+    member->begun_at = now;
 }
 
 std::optional<std::uint32_t> LearningAgents::on_epoch(const Reach& reach, std::uint32_t index) {
@@ -190,14 +210,16 @@ bool LearningAgents::observe(const Reach& reach, Agent& agent) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         Agent::Member& m = members[i];
         if (!m.is_counted) continue;
-        // The observation of a host's other flows dates from the last turn of each flow.
-        if (!is_host || acts(m) || (!m.acts && network.now() - m.begun_at >= agent.plan().time)) {
+        // Unless the agent measures all flows, the observation of a host's other flows dates from the last turn of
+        // each.
+        if (!is_host || agent.plan().measures_all || acts(m) ||
+            (!m.acts && network.now() - m.begun_at >= agent.plan().time)) {
             m.sample = take_sample(reach, agent, m);
             SubflowSender& seer = reach.subflows[m.acts ? m.subflow : actor].sender;
             seer.observe(m.sample, agent.shift(i));
             m.is_known = true;
         }
-        if (m.is_known) samples_.push_back(is_host ? since_last_decision(network, m) : m.sample);
+        if (m.is_known) samples_.push_back(is_host ? since_last_decision(network, agent.plan(), m) : m.sample);
     }
     agent.begin_decision(reach.subflows[actor].sender.reward(samples_));
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -241,11 +263,12 @@ void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const 
 
 // Returns the sample of a subflow for the reward of a host's agent: the agent observes its flows at different times,
 // but the reward covers all of them since the last decision.
-EpochSample LearningAgents::since_last_decision(const Network& network, Agent::Member& m) {
+EpochSample LearningAgents::since_last_decision(const Network& network, const EpochPlan& plan, Agent::Member& m) {
     EpochSample e = m.sample;
     const Agent::Counters now = count(network.subflows()[m.subflow].sender);
     if (m.decided_at != Nanos(0) && m.decided_at < network.now())
         measure(e, m.at_decision, now, network.now() - m.decided_at);
+    if (plan.sees_mean_rtt) e.seen_rtt_s = e.rtt_s;
     m.at_decision = now;
     m.decided_at = network.now();
     return e;
@@ -271,13 +294,14 @@ EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, 
     const Agent* const steering = agent_of_[m.subflow] == kNoAgent ? &agent : &agents_[agent_of_[m.subflow]];
     const Nanos least = steering == &agent ? s.sender.take_least_rtt() : kNever;
     e.least_rtt_s = least != kNever ? to_seconds(std::max(least, Nanos(1))) : m.is_known ? last.least_rtt_s : e.rtt_s;
-    const auto now_ms = static_cast<std::uint32_t>(network.now().value / 1'000'000);
+    e.seen_rtt_s = agent.plan().sees_mean_rtt ? e.rtt_s : e.least_rtt_s;
+    const std::uint32_t now_ms = to_milliseconds(network.now());
     m.min_rtt.add(now_ms, e.least_rtt_s);
     e.min_rtt_s = m.min_rtt.value();
     e.cwnd_pkts = s.sender.window().cwnd_pkts;
     e.rate_pps = s.sender.window().pacing_pps;
     if (m.is_known) {
-        e.rtt_change_s = e.least_rtt_s - last.least_rtt_s;
+        e.rtt_change_s = e.seen_rtt_s - last.seen_rtt_s;
         e.cwnd_change_pkts = e.cwnd_pkts - last.cwnd_pkts;
     }
     e.schedule_share = share_of_handed(agent, m);
@@ -309,6 +333,7 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
         left = left.subspan(width);
         s.note_end(reach.network.connections()[s.connection], now);
         s.sender.act(action, m.sample, now);
+        if (agent.plan().measures_stage) begin_stage(agent, s, m.subflow, now);
         if (const auto logit = s.sender.schedule_action()) s.schedule_logit = action[*logit];
         longest = std::max(longest, s.sender.rtt().srtt());
     }

@@ -44,7 +44,7 @@ public:
     bool note_joined(const Network& network, std::uint32_t subflow);
     // Call after an event of a subflow whose agent has Agent::acts_on_news(). Returns true if the agent acts now,
     // before any packet leaves.
-    bool has_news(const Network& network, std::uint32_t subflow);
+    bool has_news(const Reach& reach, std::uint32_t subflow);
     // Call when an agent may be due. Returns the flow whose windows changed, if any.
     std::optional<std::uint32_t> on_epoch(const Reach& reach, std::uint32_t index);
     // Executes the action of a waiting agent. Returns the flow whose windows changed.
@@ -67,11 +67,12 @@ private:
     static void set_due(Agent& agent, Nanos now, Nanos length);
     static double feedback_of(const Network& network, const Agent& agent);
     static std::optional<std::uint32_t> next_in_turn(const Network& network, const Agent& agent);
+    static void begin_stage(Agent& agent, Subflow& s, std::uint32_t subflow, Nanos now);
     bool observe(const Reach& reach, Agent& agent);
     static void begin_counting(const Network& network, Agent::Member& member);
     static double share_of_handed(const Agent& agent, const Agent::Member& member);
     static void measure(EpochSample& epoch, const Agent::Counters& then, const Agent::Counters& now, Nanos length);
-    static EpochSample since_last_decision(const Network& network, Agent::Member& member);
+    static EpochSample since_last_decision(const Network& network, const EpochPlan& plan, Agent::Member& member);
     EpochSample take_sample(const Reach& reach, const Agent& agent, Agent::Member& member) const;
     std::uint32_t carry_out(const Reach& reach, std::uint32_t index);
     static std::int64_t served_flows(const Network& network, const Agent& agent);

@@ -127,7 +127,7 @@ protected:
         for (const EpochSample& sample : samples) {
             price += loss_weight_ * sample.loss_ratio;
             if (delay_weight_ > 0) {
-                const double delay = std::max(sample.least_rtt_s / sample.min_rtt_s - 1 - free_delay_, 0.0);
+                const double delay = std::max(sample.seen_rtt_s / sample.min_rtt_s - 1 - free_delay_, 0.0);
                 price += delay_weight_ * (delay_is_log_ ? natural_log(1 + delay) : delay);
             }
         }

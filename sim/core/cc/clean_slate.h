@@ -8,10 +8,11 @@
 
 namespace subflow {
 
-// Source: Yu, Xu, Zhao, Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion
+// Source: Yu, Zheng, Du, Chen, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion
 // Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. The trained policy
 // determines the possible numbers of subflows; the paper's policy allows only one number.
-// DEVIATION: the paper omits the length of that interval; here it is the longest smoothed RTT.
+// DEVIATION: the paper has one fixed interval and omits its length; here it is the longest smoothed RTT by default, and
+// fixed with epoch = time.
 class CleanSlate : public AgentWindow {
 public:
     static constexpr auto kOptions =
@@ -46,7 +47,7 @@ public:
 
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "RTT of the epoch (option rtt) / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"cwnd", "1", "cwnd / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -68,7 +69,7 @@ public:
 
     void observe(const EpochSample& sample, std::span<float> record) const {
         record[0] = scaled(sample.sent_pps / sample.reference_pps);
-        record[1] = scaled(sample.least_rtt_s / sample.min_rtt_s);
+        record[1] = scaled(sample.seen_rtt_s / sample.min_rtt_s);
         record[2] = scaled(sample.cwnd_pkts / sample.reference_bdp_pkts());
         record[3] = static_cast<float>(sample.loss_ratio);
         record[4] = scaled(sample.delivered_pps / sample.reference_pps);

@@ -269,6 +269,13 @@ concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSa
     controller.epoch_sample(sample);
 };
 
+// measured_stage(): number of the stage of the controller that the agent observes. With EpochPlan::measures_stage, a
+// new number discards the measurements from before.
+template <class T>
+concept MeasuresStages = ChoosesEpochs<T> && requires(const T& controller) {
+    { controller.measured_stage() } -> std::same_as<std::uint32_t>;
+};
+
 // kEcn: response to marks, where the default does not fit. By default, controllers that keep a window, and neither
 // govern recovery nor follow an agent, answer marks like losses.
 template <class T>

@@ -29,10 +29,10 @@ public:
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"throughput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "RTT of the epoch (option rtt) / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"cwnd_change", "1", "change of the cwnd in the last slot / cwnd", -1, 1},
         NumberInfo{"schedule", "1", "share of the packets that the connection handed out in the last slot", 0, 1},
-        NumberInfo{"rtt_change", "1", "change of the lowest RTT since the previous slot / lowest RTT", -1, 1},
+        NumberInfo{"rtt_change", "1", "change of that RTT since the previous slot / lowest RTT", -1, 1},
     };
     static constexpr std::array kActions{
         kWindowAction,
@@ -54,7 +54,7 @@ public:
     void observe(const EpochSample& sample, std::span<float> record) const {
         record[0] = scaled(sample.sent_pps / sample.reference_pps);
         record[1] = scaled(sample.delivered_pps / sample.reference_pps);
-        record[2] = scaled(sample.least_rtt_s / sample.min_rtt_s);
+        record[2] = scaled(sample.seen_rtt_s / sample.min_rtt_s);
         record[3] = scaled_change(sample.cwnd_change_pkts / sample.cwnd_pkts);
         record[4] = static_cast<float>(sample.schedule_share);
         record[5] = scaled_change(sample.rtt_change_s / sample.min_rtt_s);

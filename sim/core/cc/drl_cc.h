@@ -12,7 +12,26 @@ namespace subflow {
 // Reinforcement Learning", IEEE JSAC 2019, section III.
 class DrlCc : public RelativeWindow {
 public:
-    static constexpr auto kOptions = options_for({.kind = EpochKind::Time, .time_s = 0.1});
+    static constexpr std::array<std::string_view, 2> kStates{"turn", "epoch"};
+    static constexpr auto kOptions =
+        joined(options_for({.kind = EpochKind::Time, .time_s = 0.1}),
+               std::array{
+                   OptionInfo{
+                       .key = "state",
+                       .kind = OptionKind::Choice,
+                       .help = "Time that the state of a flow covers. turn: from one turn of the flow to the next; "
+                               "epoch: since the agent's last decision, for all flows, as in the paper.",
+                       .default_choice = kStates[0],
+                       .choices = kStates,
+                   },
+                   OptionInfo{
+                       .key = "shows_kind",
+                       .kind = OptionKind::Flag,
+                       .help = "The agent sees which subflows belong to MPTCP flows and which are new. The paper has "
+                               "no such inputs; without the option they are 0.",
+                       .default_number = 1,
+                   },
+               });
     static constexpr AlgorithmInfo kInfo{
         .name = "drl-cc",
         .summary = "One learned agent sets the cwnd of all MPTCP flows of a host",
@@ -26,7 +45,7 @@ public:
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"goodput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "RTT of the epoch (option rtt) / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"rtt_deviation", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"cwnd", "1", "cwnd / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"is_mptcp", "1", "1 for a subflow of an MPTCP flow, 0 for TCP", 0, 1},
@@ -42,16 +61,25 @@ public:
             "(rtt / min_rtt - 1)",
     };
 
-    using RelativeWindow::RelativeWindow;
+    explicit DrlCc(const Options& options)
+        : RelativeWindow(options),
+          measures_all_(options.choice("state") == kStates[1]),
+          shows_kind_(options.number("shows_kind") != 0) {}
+
+    EpochPlan epoch_plan() const {
+        EpochPlan plan = RelativeWindow::epoch_plan();
+        plan.measures_all = measures_all_;
+        return plan;
+    }
 
     void observe(const EpochSample& sample, std::span<float> record) const {
         record[0] = scaled(sample.sent_pps / sample.reference_pps);
         record[1] = scaled(sample.delivered_pps / sample.reference_pps);
-        record[2] = scaled(sample.least_rtt_s / sample.min_rtt_s);
+        record[2] = scaled(sample.seen_rtt_s / sample.min_rtt_s);
         record[3] = scaled(sample.rtt_dev_s / sample.min_rtt_s);
         record[4] = scaled(sample.cwnd_pkts / sample.reference_bdp_pkts());
-        record[5] = sample.is_multipath ? 1 : 0;
-        record[6] = sample.is_new ? 1 : 0;
+        record[5] = shows_kind_ && sample.is_multipath ? 1 : 0;
+        record[6] = shows_kind_ && sample.is_new ? 1 : 0;
     }
 
     // Proportional fairness over all MPTCP and TCP flows, minus the penalty for losses and delay.
@@ -62,6 +90,10 @@ public:
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
         change_window(window, static_cast<double>(action[0]), moment);
     }
+
+private:
+    bool measures_all_;
+    bool shows_kind_;
 };
 static_assert(CongestionController<DrlCc> && TakesActions<DrlCc>);
 

@@ -49,7 +49,10 @@ MpLibra::MpLibra(const Options& options)
       is_priced_by_rate_(options.choice("price") == kPrices[0]),
       rewards_logarithms_(options.choice("reward") == kRewards[1]),
       counts_falls_in_full_(options.number("falling_rtt") != 0),
-      plan_(read_own_plan(options)) {}
+      plan_(read_own_plan(options)) {
+    plan_.sees_mean_rtt = sees_mean_rtt(options);
+    plan_.measures_stage = options.choice("sees") == kSeenStages[1];
+}
 
 double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma,
                         bool is_priced_by_rate) {
@@ -360,7 +363,7 @@ void MpLibra::on_action(Window& window, std::span<const float> action, const Act
 void MpLibra::observe(const EpochSample& sample, std::span<float> record) {
     largest_pps_ = std::max(largest_pps_, sample.delivered_pps);
     record[0] = scaled(sample.sent_pps / sample.reference_pps);
-    record[1] = scaled(sample.least_rtt_s / sample.min_rtt_s);
+    record[1] = scaled(sample.seen_rtt_s / sample.min_rtt_s);
     record[2] = scaled(sample.min_rtt_s / kMinRttUnit_s);
     record[3] = static_cast<float>(sample.loss_ratio);
     record[4] = scaled(sample.delivered_pps / sample.reference_pps);
@@ -370,7 +373,7 @@ void MpLibra::observe(const EpochSample& sample, std::span<float> record) {
 double MpLibra::reward(std::span<const EpochSample> samples) const {
     const EpochSample& sample = samples.front();
     double throughput = largest_pps_ > 0 ? sample.delivered_pps / largest_pps_ : 0;
-    double delay = sample.least_rtt_s / sample.min_rtt_s;
+    double delay = sample.seen_rtt_s / sample.min_rtt_s;
     if (!(delay > 0)) delay = 1;
     if (rewards_logarithms_) {
         throughput = natural_log(std::max(throughput, kLeastShare));

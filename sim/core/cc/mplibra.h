@@ -40,6 +40,7 @@ public:
     static constexpr std::array<std::string_view, 2> kArgmaxes{"alg2", "prose"};
     static constexpr std::array<std::string_view, 2> kPrices{"by_rate", "alone"};
     static constexpr std::array<std::string_view, 2> kRewards{"linear", "log"};
+    static constexpr std::array<std::string_view, 2> kSeenStages{"all", "exploration"};
     static constexpr double kLeastShare = 0.01;  // minimum of x / x_max in the logarithm
 
     static constexpr double kThreshold = 0.2;  // theta, relative to x_prev
@@ -142,6 +143,15 @@ public:
                 .minimum = 0.1,
                 .maximum = 5,
             },
+            kSeenRttOption,
+            OptionInfo{
+                .key = "sees",
+                .kind = OptionKind::Choice,
+                .help = "Time that a record of the agent covers. all: all stages since its last action; exploration: "
+                        "the exploration alone, as in the paper.",
+                .default_choice = kSeenStages[0],
+                .choices = kSeenStages,
+            },
             OptionInfo{
                 .key = "reward",
                 .kind = OptionKind::Choice,
@@ -198,10 +208,11 @@ public:
         .rules = kRules.distinct(),
     };
 
-    // Measurements since the agent's last action. Ratios x of rates and RTTs are shown as ln(1 + min(x, 10)).
+    // Measurements of the stages that the option sees names. Ratios x of rates and RTTs are shown as ln(1 + min(x,
+    // 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "RTT of the epoch (option rtt) / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"min_rtt", "1", "lowest RTT / 100 ms", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "lost / (lost + acknowledged)", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -243,6 +254,7 @@ public:
 
     EpochPlan epoch_plan() const { return plan_; }
     bool wants_action() const { return wants_action_; }
+    std::uint32_t measured_stage() const { return static_cast<std::uint32_t>(cycle_); }
     void epoch_sample(EpochSample& sample) const { sample.utility = base_utility_; }
     void observe(const EpochSample& sample, std::span<float> record);
     double reward(std::span<const EpochSample> samples) const;
@@ -315,6 +327,6 @@ private:
 
     double largest_pps_ = 0;  // x_max of the reward
 };
-static_assert(CongestionController<MpLibra> && MonitorsIntervals<MpLibra> && ChoosesEpochs<MpLibra>);
+static_assert(CongestionController<MpLibra> && MonitorsIntervals<MpLibra> && MeasuresStages<MpLibra>);
 
 }  // namespace subflow

@@ -155,7 +155,7 @@ public:
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"sending_rate", "1", "sending rate / largest acknowledged rate of the last 5 epochs", 0,
                    kScaledMaximum},
-        NumberInfo{"latency", "1", "lowest RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"latency", "1", "RTT of the epoch (option rtt) / lowest RTT - 1", 0, kScaledMaximum},
     };
     static constexpr std::array<std::string_view, 3> kChoices{"decrease", "keep", "increase"};
     static constexpr AgentInfo kAgent{
@@ -164,7 +164,7 @@ public:
         .actions = {},
         .choices = kChoices,
         .neutral_choice = kKeep,
-        .reward = "ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 least RTT in s - 10 loss ratio",
+        .reward = "ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 RTT in s - 10 loss ratio",
     };
 
     // The rate controls sending, also in recovery.
@@ -181,7 +181,7 @@ public:
 
     EpochPlan epoch_plan() const { return plan_; }
 
-    // Reward of an epoch, RL-explore, equation (4): throughput on the wire, lowest RTT.
+    // Reward of an epoch, RL-explore, equation (4): throughput on the wire, and the RTT that the agent sees.
     static double reward_of(double throughput_mbps, double latency_s, double loss_ratio) {
         return log_goodput(throughput_mbps * 1e6) - kLatencyWeight * latency_s - kLossWeight * loss_ratio;
     }
@@ -211,12 +211,12 @@ public:
         record[0] = scaled(throughput_pps / sample.reference_pps);
         record[1] = static_cast<float>(sample.loss_ratio);
         record[2] = scaled(sample.sent_pps / throughput_pps);
-        record[3] = scaled(sample.least_rtt_s / sample.min_rtt_s - 1);
+        record[3] = scaled(sample.seen_rtt_s / sample.min_rtt_s - 1);
     }
 
     double reward(std::span<const EpochSample> samples) const {
         const EpochSample& own = samples.front();
-        const double latency_s = std::isnan(own.least_rtt_s) ? 0 : own.least_rtt_s;
+        const double latency_s = std::isnan(own.seen_rtt_s) ? 0 : own.seen_rtt_s;
         return reward_of(throughput_max_pps() * own.packet_bits * 1e-6, latency_s, own.loss_ratio);
     }
 

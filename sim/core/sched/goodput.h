@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -35,6 +36,7 @@ public:
         .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
         .numbers = {{"slot_left_s", "time until the slot ends"}},
     };
+    static constexpr std::array<std::string_view, 2> kRests{"fill", "wait"};
     static constexpr std::array kRules{&kBatch, &kWaitForSlot, &MinRtt::kLowestRtt};
     static constexpr std::array kOptions{
         OptionInfo{
@@ -54,6 +56,14 @@ public:
             .minimum = 0,
             .maximum = 100,
         },
+        OptionInfo{
+            .key = "rest",
+            .kind = OptionKind::Choice,
+            .help = "Free windows beyond a subflow's share of the batch. fill: the batch fills all of them; wait: the "
+                    "batch is only as large as the shares of all subflows allow, as in the paper, and the rest waits.",
+            .default_choice = kRests[0],
+            .choices = kRests,
+        },
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "goodput",
@@ -68,10 +78,13 @@ public:
         double theta_pps = 0;  // recent delivery rate
         double free_pkts = 0;  // free window
         double pkts = 0;       // size of the part
+        double owed_pkts = 0;  // share of earlier batches that rounding and full windows have left out
     };
 
     explicit GoodputBatches(const Options& options)
-        : weight_(options.number("theta_weight")), slot_rtts_(options.number("slot")) {}
+        : weight_(options.number("theta_weight")),
+          slot_rtts_(options.number("slot")),
+          rest_waits_(options.choice("rest") == kRests[1]) {}
 
     std::optional<std::size_t> select(std::span<const Candidate> subflows, const SendMoment& moment) {
         follow_rates(subflows, moment.now);
@@ -104,7 +117,7 @@ public:
 
     double theta_pps(std::size_t position) const { return rates_[position].theta_pps; }
 
-    // Splits a batch: n = round(N theta / sum of theta), at most the free window, the largest theta first. The
+    // Splits a batch: n = round(N theta / sum of theta + owed), at most the free window, the largest theta first. The
     // remaining packets then fill the free windows in the same order. Subflows without room have theta 0.
     // Source: DQL-MPTCP, batch scheduling
     static void share_out(std::span<Part> parts, double batch_pkts) {
@@ -115,7 +128,8 @@ public:
         double left = batch_pkts;
         for (const std::size_t i : order) {
             const double share = sum > 0 ? parts[i].theta_pps / sum : 1 / static_cast<double>(parts.size());
-            parts[i].pkts = std::min({std::round(batch_pkts * share), parts[i].free_pkts, left});
+            const double due = std::max(std::round(batch_pkts * share + parts[i].owed_pkts), 0.0);
+            parts[i].pkts = std::min({due, parts[i].free_pkts, left});
             left -= parts[i].pkts;
         }
         for (const std::size_t i : order) {
@@ -125,12 +139,25 @@ public:
         }
     }
 
+    // The largest batch in which the part of every subflow fits into its free window; at least one packet, so that the
+    // connection always makes progress.
+    static double batch_within_shares(std::span<const Part> parts) {
+        const double sum = theta_sum(parts);
+        double most = std::numeric_limits<double>::infinity();
+        for (const Part& part : parts) {
+            if (part.theta_pps == 0) continue;
+            const double room = part.free_pkts + 0.5 - part.owed_pkts;
+            most = std::min(most, std::ceil(room * sum / part.theta_pps) - 1);
+        }
+        return std::max(most, 1.0);
+    }
+
     // The new average rate after a round trip of `elapsed` that delivered `delivered_pkts`.
     static double averaged(double theta_pps, double delivered_pkts, Nanos elapsed, double weight) {
         return theta_pps + weight * (delivered_pkts / to_seconds(elapsed) - theta_pps);
     }
 
-    std::size_t heap_bytes() const { return heap_bytes_of(rates_, parts_, left_, order_); }
+    std::size_t heap_bytes() const { return heap_bytes_of(rates_, parts_, left_, owed_, order_); }
 
 private:
     struct Rate {
@@ -182,26 +209,45 @@ private:
 
     void begin_batch(std::span<const Candidate> subflows, const SendMoment& moment) {
         parts_.assign(subflows.size(), {});
+        owed_.resize(subflows.size());
         double free_pkts = 0;
         Nanos shortest = kNever;
         for (std::size_t i = 0; i < subflows.size(); ++i) {
             const Candidate& c = subflows[i];
             if (c.is_usable && c.srtt > Nanos(0)) shortest = std::min(shortest, c.srtt);
-            if (!c.is_available) continue;
-            parts_[i].free_pkts = std::max(1.0, std::floor(c.cwnd_pkts) - c.inflight_pkts - c.queued_pkts);
+            if (c.is_available)
+                parts_[i].free_pkts = std::max(1.0, std::floor(c.cwnd_pkts) - c.inflight_pkts - c.queued_pkts);
+            // If the rest waits, a subflow whose window is full holds back the others.
+            if (!c.is_available && !(rest_waits_ && c.is_usable)) continue;
             // softmax(z + ln theta), with an agent's logits z: shares in proportion to e^z theta. Source: DQL-MPTCP
             parts_[i].theta_pps = rates_[i].theta_pps * (c.logit == 0 ? 1 : exponential(c.logit));
             free_pkts += parts_[i].free_pkts;
         }
         assume_unknown_rates();
+        if (rest_waits_) {
+            for (std::size_t i = 0; i < parts_.size(); ++i) parts_[i].owed_pkts = owed_[i];
+            free_pkts = std::min(free_pkts, batch_within_shares(parts_));
+        }
         batch_pkts_ = std::min({free_pkts, moment.unsent_pkts, moment.window_pkts - moment.outstanding_pkts});
         share_out(parts_, batch_pkts_);
+        if (rest_waits_) note_owed();
         left_.resize(parts_.size());
         for (std::size_t i = 0; i < parts_.size(); ++i) left_[i] = parts_[i].pkts;
         order_by_arrival(subflows);
         slot_end_ = moment.now;
         if (shortest < kNever)
             slot_end_ += Nanos(static_cast<std::int64_t>(slot_rtts_ * static_cast<double>(shortest.value)));
+    }
+
+    // Without this, small batches would round small shares to nothing each time. A subflow is owed at most a packet: a
+    // window that was full for long does not make up for it.
+    void note_owed() {
+        const double sum = theta_sum(parts_);
+        for (std::size_t i = 0; i < parts_.size(); ++i) {
+            const Part& part = parts_[i];
+            const double share = sum > 0 ? part.theta_pps / sum : 0;
+            owed_[i] = std::clamp(part.owed_pkts + batch_pkts_ * share - part.pkts, -1.0, 1.0);
+        }
     }
 
     // A subflow without an RTT gets the average rate of the others, or 1 if no rate is known.
@@ -241,12 +287,14 @@ private:
 
     double weight_;
     double slot_rtts_;
+    bool rest_waits_;
     double batch_pkts_ = 0;
     Nanos slot_end_{};
     std::size_t turn_ = 0;            // index in order_
-    std::vector<Rate> rates_;         // rates by position, like the next two vectors
+    std::vector<Rate> rates_;         // rates by position, like the next three vectors
     std::vector<Part> parts_;         // parts of the current batch
     std::vector<double> left_;        // remaining packets of each part
+    std::vector<double> owed_;        // Part::owed_pkts after the current batch
     std::vector<std::size_t> order_;  // sending order of the parts
 };
 static_assert(PacketScheduler<GoodputBatches>);
