@@ -185,7 +185,7 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
         PolicyError: if the core refuses the content.
     """
     try:
-        text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = _compact(document)
     except (TypeError, ValueError) as error:
         raise PolicyError(f"the document is not JSON: {error}") from error
     header: dict[str, Any] = {"__metadata__": {_DOCUMENT_KEY: text}}
@@ -196,17 +196,43 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
         header[name] = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [at, at + values.nbytes]}
         parts.append(values.tobytes())
         at += values.nbytes
-    encoded = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
-    encoded += b" " * (-len(encoded) % 8)  # aligns the data, as safetensors does
-    content = b"".join([len(encoded).to_bytes(8, "little"), encoded, *parts])
+    content = _joined(header, b"".join(parts))
     Policy(content)
     return content
 
 
+def _compact(document: Mapping[str, Any]) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _split(content: bytes) -> tuple[dict[str, Any], bytes]:
+    """Header and data of a safetensors file."""
+    end = 8 + int.from_bytes(content[:8], "little")
+    return json.loads(content[8:end]), content[end:]
+
+
+def _joined(header: Mapping[str, Any], data: bytes) -> bytes:
+    encoded = _compact(header).encode()
+    encoded += b" " * (-len(encoded) % 8)  # aligns the data, as safetensors does
+    return b"".join([len(encoded).to_bytes(8, "little"), encoded, data])
+
+
+def renamed_policy(content: bytes, name: str) -> bytes:
+    """The content of a policy file with another name in its document; all else stays the same, byte for byte.
+
+    Args:
+        content: a policy file that `policy_bytes` made.
+        name: the new name.
+    """
+    header, data = _split(content)
+    document = json.loads(header["__metadata__"][_DOCUMENT_KEY])
+    header["__metadata__"][_DOCUMENT_KEY] = _compact({**document, "name": name})
+    return _joined(header, data)
+
+
 def actor_bytes(content: bytes) -> int:
     """Size of the actor's tensors in a policy file, bytes."""
-    length = int.from_bytes(content[:8], "little")
-    tensors = json.loads(content[8 : 8 + length])
+    tensors, _ = _split(content)
     ranges = [tensor["data_offsets"] for name, tensor in tensors.items() if name.startswith("actor.")]
     return sum(end - begin for begin, end in ranges)
 

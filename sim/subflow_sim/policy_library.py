@@ -45,9 +45,11 @@ class PolicyLibrary:
     Attributes:
         folders: folders with files NAME.safetensors. If several contain the same name, the first counts; missing
             folders count as empty.
+        kept: policies in memory, which take precedence over files of the same name.
     """
 
     folders: tuple[Path, ...] = ()
+    kept: tuple[PolicyFile, ...] = ()
 
     def paths(self) -> dict[str, Path]:
         """The files by name, sorted."""
@@ -73,6 +75,9 @@ class PolicyLibrary:
         Raises:
             ParamError: if the policy is missing or cannot be read.
         """
+        for file in self.kept:
+            if file.name == value:
+                return file
         path = _beside(value, folder) if value.endswith(SUFFIX) else self._in_library(value)
         try:
             content, content_hash = _read(path)

@@ -24,7 +24,7 @@ from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_
 from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
-    from subflow_app.features.gallery.core.recipe import Recipe
+    from subflow_app.features.gallery.core.recipe import AgentColumn, Recipe
     from subflow_app.features.gallery.core.reproduction import Reproductions
     from subflow_app.features.gallery.core.results import Results, Verdict
     from subflow_app.foundation.jobs.job import JobOutcome
@@ -49,6 +49,14 @@ def reproduce(
     pages: Annotated[
         Path | None, typer.Option("--docs", metavar="DIR", help="Also write a Markdown page with figures there.")
     ] = None,
+    agents: Annotated[
+        str,
+        typer.Option(
+            metavar="printed|wide|both",
+            help="Agents as the papers print them, the same agents with policies of wider training, or both. With "
+            "wide, only claims about agents are checked.",
+        ),
+    ] = "printed",
     jobs: Jobs = "all",
     cluster: Cluster = None,
     is_retrained: Annotated[
@@ -77,6 +85,9 @@ def reproduce(
     Every run is kept, and a run that is already in the database is not repeated: after a stop or a crash, the same
     command continues where it was. A full reproduction may take hours; an estimate is printed before it starts.
 
+    With --agents wide or both, experiments run with the policies NAME-wide in place of NAME. Experiments without such
+    an agent, and those that train one, are the same in both columns and run only for the printed agents.
+
     With --retrain, the policies are trained anew from the recipes of `subflow train`, and their evaluations are shown
     next to those of the shipped ones, which stay as they are.
 
@@ -89,12 +100,13 @@ def reproduce(
         raise InputError("--retrain-steps goes with --retrain")
     if not names and not (list_only or is_page):
         raise InputError("an experiment is missing: `subflow reproduce --list` lists them; papers and `all` also work")
+    chosen_columns = columns_option(agents)
     n_jobs = job_count(jobs)
     for option, folder in (("--out", None if is_page else out), ("--docs", pages)):
         if folder is not None and is_there(folder) and not is_folder(folder):
             raise InputError(f"{option} {folder}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
-    recipes: Sequence[Recipe] = chosen_recipes(names or ())
+    recipes: Sequence[Recipe] = chosen_in_columns(chosen_recipes(names or ()), chosen_columns)
     if list_only:
         _print_list(recipes, as_json=as_json)
         return
@@ -132,11 +144,42 @@ def reproduce(
     raise typer.Exit(exit_code(experiments, signal_number, is_kept=not no_store))
 
 
+def columns_option(text: str) -> tuple[AgentColumn, ...]:
+    """Columns of agents given by ``--agents``.
+
+    Raises:
+        InputError: if the text is not printed, wide or both.
+    """
+    from subflow_app.features.gallery.core.recipe import AgentColumn
+
+    if text == "both":
+        return tuple(AgentColumn)
+    if text in list(AgentColumn):
+        return (AgentColumn(text),)
+    raise InputError(f"--agents {text}: allowed: printed, wide or both")
+
+
+def chosen_in_columns(recipes: Sequence[Recipe], columns: Sequence[AgentColumn]) -> Sequence[Recipe]:
+    """The experiments in these columns of agents.
+
+    Raises:
+        InputError: if the column of wider training lacks all these experiments.
+        RecipeError: if a scenario cannot be read.
+    """
+    from subflow_app.features.gallery.core.columns import in_columns
+
+    found = in_columns(recipes, columns)
+    if recipes and not found:
+        names = ", ".join(recipe.name for recipe in recipes)
+        raise InputError(f"--agents wide: no agent of these experiments has a policy with wider training: {names}")
+    return found
+
+
 def _before(experiments: Reproductions) -> str:
     """Line printed before the start, with the experiments, the number of runs and the expected duration."""
     runs = experiments.progress.runs
     number = len(experiments.each)
-    what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
+    what = experiments.each[0].recipe.label if number == 1 else f"{number} experiments"
     return f"{what}: {count_text(runs)} runs, about {duration_text(experiments.expected_s)} on two cores"
 
 
@@ -177,7 +220,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     from subflow_app.features.gallery.core.recipe import SOURCES
     from subflow_app.features.gallery.core.reproduction import expected_s
 
-    times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
+    times = {recipe.label: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
     if as_json:
         print_json(
             [
@@ -185,21 +228,22 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
                     "id": recipe.name,
                     **fields(recipe, "paper", "figure", "title", "claim", "kind"),
                     "checks": len(recipe.checks),
-                    "expected_s": times[recipe.name][0],
-                    "expected_quick_s": times[recipe.name][1],
+                    "expected_s": times[recipe.label][0],
+                    "expected_quick_s": times[recipe.label][1],
+                    "agents": recipe.column.value,
                 }
                 for recipe in recipes
             ]
         )
         return
     columns: tuple[Column[Recipe], ...] = (
-        Column("Experiment", lambda recipe: recipe.name),
+        Column("Experiment", lambda recipe: recipe.label),
         Column("Paper", lambda recipe: SOURCES[recipe.paper]),
         Column("Figure", lambda recipe: recipe.figure),
         Column("Title", lambda recipe: recipe.title),
         NumberColumn("Checks", lambda recipe: len(recipe.checks)),
-        NumberColumn("Full", lambda recipe: times[recipe.name][0], duration_text),
-        NumberColumn("Quick", lambda recipe: times[recipe.name][1], duration_text),
+        NumberColumn("Full", lambda recipe: times[recipe.label][0], duration_text),
+        NumberColumn("Quick", lambda recipe: times[recipe.label][1], duration_text),
     )
     print_rows(recipes, columns)
     full, quick = (math.fsum(each[place] for each in times.values() if not math.isnan(each[place])) for place in (0, 1))
@@ -219,7 +263,7 @@ def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: P
         library = open_library()
         if library is not None:
             stack.callback(library.close)
-        exhibits = [read_exhibit(store, each.name, recipe=each, library=library) for each in recipes]
+        exhibits = [read_exhibit(store, each.label, recipe=each, library=library) for each in recipes]
         shown = {each: library if each.is_shipped else store for each in exhibits}
         path = write_gallery_page(shown, page_place(out, Path(PAGE_NAME).stem))
     if as_json:
@@ -230,13 +274,14 @@ def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: P
 
 def _print_results(every: Sequence[Results]) -> None:
 
-    from subflow_app.features.gallery.core.report_tables import cause_text, trial_table
+    from subflow_app.features.gallery.core.report_tables import agents_text, cause_text, trial_table
+    from subflow_app.features.gallery.core.results import check_counts, in_column_text
 
     columns = text_columns("Experiment", "Claim of the paper", "Here", "Verdict", "Cause")
     rows: list[tuple[str, ...]] = []
     reasons: list[str] = []
     for results in every:
-        name = results.recipe.name
+        name = results.recipe.label
         for verdict in results.verdicts():
             told = verdict.reason or verdict.outcome.told
             if verdict.overlaps:
@@ -244,19 +289,31 @@ def _print_results(every: Sequence[Results]) -> None:
             rows.append((name, verdict.check.says, told, verdict.kind.value, cause_text(verdict)))
             name = ""
         if results.recipe.disagrees and any(not verdict.kind.is_met for verdict in results.verdicts()):
-            reasons.append(f"{results.recipe.name}: {' '.join(results.recipe.disagrees.split())}")
+            reasons.append(f"{results.recipe.label}: {' '.join(results.recipe.disagrees.split())}")
     print_tables(TextTable("", columns, tuple(rows)))
     for results in every:
         tried = trial_table(results)
         if tried.rows:
             print_line()
-            print_tables(replace(tried, title=f"{results.recipe.name}: {tried.title[:1].lower()}{tried.title[1:]}"))
+            print_tables(replace(tried, title=f"{results.recipe.label}: {tried.title[:1].lower()}{tried.title[1:]}"))
     for reason in reasons:
         print_line()
         print_line(reason)
     if reasons:
         print_line()
-    print_line(_counts_line(every))
+    for column, members in by_column(every).items():
+        print_line(in_column_text(_counts_line(members), column))
+        numbers = check_counts(members)
+        if numbers.agent_checks:
+            print_line(f"{column.title}: {agents_text(numbers)}")
+
+
+def by_column(every: Sequence[Results]) -> dict[AgentColumn, list[Results]]:
+    """Results by column of agents, which are never counted together."""
+    from subflow_app.features.gallery.core.recipe import AgentColumn
+
+    found = {column: [results for results in every if results.recipe.column is column] for column in AgentColumn}
+    return {column: members for column, members in found.items() if members}
 
 
 def counts(every: Sequence[Results]) -> dict[str, int]:
@@ -286,10 +343,19 @@ def _counts_line(every: Sequence[Results]) -> str:
 
 
 def _document(every: Sequence[Results], outcomes: Sequence[JobOutcome], *, is_quick: bool) -> dict[str, Any]:
+    from subflow_app.features.gallery.core.report import by_paper
+    from subflow_app.features.gallery.core.results import check_counts
+
+    # `counts` and `settled` cover one column, because checks of different agents are never counted together.
+    first = next(iter(by_column(every).values()), [])
     return {
         "quick": is_quick,
-        "counts": counts(every),
-        "settled": settled(every),
+        "counts": counts(first),
+        "settled": settled(first),
+        "columns": [
+            {"paper": group.paper, "agents": group.column.value, **check_counts(members)._asdict()}
+            for group, members in by_paper(every).items()
+        ],
         "experiments": [_experiment(results, outcome) for results, outcome in zip(every, outcomes, strict=True)],
     }
 
@@ -299,6 +365,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
     return {
         "id": recipe.name,
         **fields(recipe, "paper", "figure", "title", "claim", "disagrees"),
+        "agents": recipe.column.value,
         "state": outcome.state,
         **fields(outcome.progress, "runs", "finished", "reused", "failed"),
         "problems": list(outcome.problems),
@@ -311,6 +378,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
                 **fields(verdict.outcome, "left", "right", "told"),
                 **fields(verdict, "reason", "overlaps"),
                 "cause": _cause(verdict),
+                "uses_agent": results.uses_agent(verdict.check),
             }
             for verdict in results.verdicts()
         ],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from os import environ
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.foundation.errors import ExportError, InputError
+from subflow_app.foundation.errors import ExportError, InputError, SettingsError
 from subflow_app.foundation.expected_errors import message_of
 from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option, tag_text
@@ -94,6 +94,8 @@ def run(
     source = open_scenario(scenario, use=Use.RUN, overrides=overrides or (), seed=seed)
     for line in () if estimate_only else source.replaced:
         print_note(line)
+    if not estimate_only:
+        _tell_news_of_policies(source.scenario)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
         # Unless only a window of decisions is kept, the core hands them over during the run and needs little memory.
@@ -119,6 +121,20 @@ def run(
             raise InputError(f"{scenario}: {error}") from error
         code = carry_out_and_tell(job, store, tag_texts, export, as_json=as_json)
     raise typer.Exit(code)
+
+
+def _tell_news_of_policies(scenario: Scenario) -> None:
+    """Print the names of policies that have another meaning than in the past, each once on this computer."""
+    from subflow_app.features.running.core.policy_names import news_of_policies
+    from subflow_app.foundation.settings import load_settings, save_settings
+
+    settings = load_settings()
+    lines, remembered = news_of_policies(scenario, settings)
+    for line in lines:
+        print_note(line)
+    if lines:
+        with suppress(SettingsError):  # the notice is printed again
+            save_settings(remembered)
 
 
 def carry_out_and_tell(

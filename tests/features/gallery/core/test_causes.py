@@ -11,6 +11,7 @@ from tests.helpers.members import for_each
 from tests.helpers.present import present
 
 from subflow_app.features.gallery.core.recipe import CauseKind, Recipe
+from subflow_app.features.gallery.core.report import by_paper
 from subflow_app.features.gallery.core.report_tables import settlement_table, trial_table
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import Results, Settlement, settlement_counts, stored_results
@@ -115,7 +116,7 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
     (row,) = trial_table(results).rows
     assert (row[1], row[2], row[4]) == ("contradiction: Too much.", "These results", "2 of 6")
     assert row[3].startswith("✓ ")
-    (total,) = settlement_table({"mplibra": [results]}).rows
+    (total,) = settlement_table(by_paper([results])).rows
     assert (*total[:3], total[6]) == ("MPLibra", "6", "2", "1")
 
 

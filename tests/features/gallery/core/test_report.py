@@ -77,7 +77,7 @@ def test_paper_says_the_same_on_numbered_pages_with_contents(files: ReportFiles)
 def test_numbers_are_written_for_machines(files: ReportFiles, results: list[Results]):
     rows = list(csv.DictReader(io.StringIO(files.results.read_text())))
     assert len(rows) == 8 + 16
-    assert list(rows[-16]) == ["experiment", "quick", "series", "point", "seed", "measure", "unit", "value"]
+    assert list(rows[-16]) == ["experiment", "quick", "series", "point", "seed", "measure", "unit", "value", "agents"]
     assert list(rows[-16].values()) == ["tiny", "false", "OLIA", "1%", "1", "goodput", "bit/s", "6000000.0"]
     verdicts = list(csv.DictReader(io.StringIO(files.verdicts.read_text())))
     assert [row["verdict"] for row in verdicts] == ["not measured"] * 3 + ["inside band", "outside band", "claim holds"]

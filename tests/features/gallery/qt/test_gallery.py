@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.present import present
+from tests.helpers.shipped_policies import use_printed
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.gallery.core import recipe_reader
@@ -286,3 +287,67 @@ def test_cards_come_first_and_one_page_is_drawn(
     gallery.panel.choose(["drl-cc-19"])
     gallery.panel.choose(["drl-cc-03", "drl-cc-04"])
     assert pages == ["drl-cc-03"]
+
+
+LEARNED = TINY.replace('scenario = "base/small.toml"', 'scenario = "rlx-fixed"').replace(
+    'keys = ["links.wifi.loss"]', 'keys = ["links.data.loss"]'
+)
+LEARNED = LEARNED.replace("[quick]\n", '[set]\nduration = "1s"\n\n[quick]\n').replace('"olia"', '"rl-explore"')
+LEARNED = LEARNED.replace('"lia"', '"cubic"')
+
+
+def test_the_agents_can_be_chosen_and_their_results_are_kept_apart(
+    folder: Path, desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    use_printed(monkeypatch, tmp_path / "shipped")
+    tiny_recipe(folder, LEARNED, "learned")
+    desk.docks.set_open("gallery", True)
+    session = desk.features[GalleryFeature].session
+    panel = session.panel
+    desk.wait_for_workers(60_000)
+    assert [each.name for each in panel.model.exhibits()] == ["drl-cc-tiny", "learned"]
+    panel.choose(["learned"])
+    desk.bar.trigger("gallery.run_quick")
+    desk.wait_for_workers(60_000)
+    printed = present(panel.current())
+    assert (printed.name, printed.finished) == ("learned", 4)
+
+    panel.column.setCurrentIndex(1)
+    desk.wait_for_workers(60_000)
+    # The other experiment has no agent and is the same in both columns.
+    wide = present(panel.current())
+    assert [each.name for each in panel.model.exhibits()] == [wide.name] == ["learned (wide)"]
+    assert (wide.results, wide.counts) == (None, {})
+    assert panel.page.state.text().startswith("agents with wider training · not run yet")
+    desk.bar.trigger("gallery.run_quick")
+    desk.wait_for_workers(60_000)
+    wide = present(panel.current())
+    assert wide.finished == 4
+    # Only the claim about the agent counts here.
+    assert (sum(printed.counts.values()), sum(wide.counts.values())) == (3, 1)
+    means = [present(each.results).cell("goodput", "OLIA", "1%").mean for each in (printed, wide)]
+    assert means[0] != means[1]
+    assert panel.page.settings.text_model.index(2, 1).data() == "agents with wider training"
+    assert panel.model.index_of("learned (wide)").data(PICTURE_ROLE) is not None
+
+    panel.column.setCurrentIndex(0)
+    desk.wait_for_workers(60_000)
+    assert [each.name for each in panel.model.exhibits()] == ["drl-cc-tiny", "learned"]
+    back = present(panel.current())
+    assert (back.name, back.counts, back.finished) == ("learned", printed.counts, 4)
+    assert panel.page.exhibit is back
+    session.reload()
+    desk.wait_for_workers(60_000)
+    assert present(panel.current()).counts == printed.counts
+
+
+def test_without_agents_the_wide_column_is_empty(gallery: GallerySession, desk: Desk):
+    panel = gallery.panel
+    panel.column.setCurrentIndex(1)
+    desk.wait_for_workers(60_000)
+    assert panel.model.exhibits() == []
+    assert gallery.possible() == frozenset()
+    panel.column.setCurrentIndex(0)
+    desk.wait_for_workers(60_000)
+    assert present(panel.current()).name == "drl-cc-tiny"
+    assert "gallery.run_quick" in gallery.possible()

@@ -21,6 +21,7 @@ from tests.helpers.fake_simulation import (
 )
 from tests.helpers.members import for_each
 from tests.helpers.raising import raising
+from tests.helpers.shipped_policies import use_printed
 
 from subflow_app.features.exporting.core import exports
 from subflow_app.features.plots.core import PLOTS_BY_ID
@@ -337,3 +338,16 @@ def test_warnings_of_the_scenario_are_told_before_the_run_and_in_the_document(su
     assert [warning[: len(told)] for warning in answer.document["warnings"]] == [told]
     answer = subflow("run", file, "--no-store", "--json", "--set", "flows.d.controller=lia")
     assert (answer.err, answer.document.get("warnings")) == ("", None)
+
+
+def test_a_name_that_means_another_policy_now_is_told_once(
+    subflow: Subflow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_printed(monkeypatch, tmp_path / "shipped")
+    command = ("run", "rlx-fixed", "--no-store", "--set", "duration=1s")
+    first, second = subflow(*command), subflow(*command)
+    assert (first.code, second.code) == (0, 0)
+    told = [line for line in first.err.splitlines() if '"rl-explore" means the policy trained as its paper' in line]
+    assert len(told) == 1
+    assert 'controller = { name = "rl-explore", policy = "rl-explore-wide" }' in told[0]
+    assert "as its paper" not in second.err

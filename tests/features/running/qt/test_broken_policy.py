@@ -8,10 +8,12 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.policies import Plan, write_random_policy
+from tests.helpers.shipped_policies import use_printed
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.resources import find_scenario
 from subflow_app.shell.actions.run import run_rows
 
 
@@ -83,3 +85,18 @@ def test_what_runs_is_the_policy_that_was_checked_even_if_its_file_breaks_since(
     damaged(path)
     assert desk.run_once() == 1
     assert desk.documents.doc.text == with_policy(path)
+
+
+def test_a_name_that_means_another_policy_now_is_told_with_the_first_run(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use_printed(monkeypatch, tmp_path / "shipped")
+    text = find_scenario("rlx-fixed").read_text(encoding="utf-8").replace('duration = "15s"', 'duration = "1s"')
+    desk.documents.open_text(text, "learned")
+    told = []
+    for _ in range(2):
+        desk.run_once()
+        told.append(desk.banners.text("scenario"))
+    assert 'controller = { name = "rl-explore", policy = "rl-explore-wide" }' in told[0]
+    assert told[0].count("means the policy trained as its paper prints it") == 1
+    assert "as its paper" not in told[1]

@@ -241,3 +241,11 @@ def test_seeds_are_read_as_people_write_them() -> None:
     for wrong in ("", "3..1", "-1", "1..x", [], [1.5], None):
         with pytest.raises(ParamError):
             read_seeds(wrong)
+
+
+def test_a_list_may_set_a_table_after_a_value_in_it() -> None:
+    points = [{f"{CONTROLLER}.beta": 0.5}, {CONTROLLER: "olia", f"{CONTROLLER}.beta": 0.6}]
+    made = plan(axes=None, points=points)
+    assert made.keys == (CONTROLLER, f"{CONTROLLER}.beta")
+    assert [point.values for point in made.points()] == [(None, 0.5), ("olia", 0.6)]
+    assert parse_plan(plan_text(made)).keys == made.keys

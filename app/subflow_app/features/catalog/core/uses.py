@@ -12,7 +12,8 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
+from subflow_app.features.catalog.core.former_policies import FormerPolicy, former_policies
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
@@ -164,10 +165,25 @@ def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file:
         file: name of the run in messages.
 
     Raises:
-        InputError: if a policy has changed since the run.
+        InputError: if a policy has changed since the run, and the library lacks the content that the run used.
         ScenarioError: if the scenario is invalid; the error lists all problems.
     """
-    scenario = read_scenario(use, text, file=file)
+    return open_stored(use, text, summary, file=file)[0]
+
+
+def open_stored(
+    use: Use, text: str, summary: Mapping[str, Any] | None, *, file: str
+) -> tuple[Scenario, tuple[FormerPolicy, ...]]:
+    """As `read_stored`; also returns the policies whose names in the run mean other policies now.
+
+    Raises:
+        InputError: if a policy has changed since the run, and the library lacks the content that the run used.
+        ScenarioError: if the scenario is invalid; the error lists all problems.
+    """
+    found = former_policies(recorded_policies(summary).items(), policy_library())
+    kept = tuple(each.file for each in found)
+    algorithms = replace(app_catalog(), policies=replace(policy_library(), kept=kept)) if kept else None
+    scenario = read_scenario(use, text, file=file, algorithms=algorithms)
     for told in (summary or {}).get("flows", ()):
         decided = told.get("policy") or {}
         name = str(told.get("name", ""))
@@ -177,9 +193,20 @@ def read_stored(use: Use, text: str, summary: Mapping[str, Any] | None, *, file:
         if wanted and policy is not None and policy.content_hash != wanted:
             raise InputError(
                 f'{file}: the policy "{decided.get("name", policy.name)}" of the flow {name} has changed since the '
-                f"run: it was {wanted[:12]}, and {policy.path or policy.name} holds {policy.content_hash[:12]}"
+                f"run: it was {wanted[:12]}, and {policy.path or policy.name} holds {policy.content_hash[:12]}; no "
+                f"policy here equals the former one"
             )
-    return scenario
+    return scenario, found
+
+
+def recorded_policies(summary: Mapping[str, Any] | None) -> dict[str, str]:
+    """Content hashes of the policies that a run used, by their names in its scenario.
+
+    Args:
+        summary: summary of the run; None if lost.
+    """
+    policies = [flow.get("policy") or {} for flow in (summary or {}).get("flows", ())]
+    return {str(each["name"]): str(each["content_hash"]) for each in policies if {"name", "content_hash"} <= set(each)}
 
 
 def _check(use: Use) -> None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import subflow_app
-from subflow_app.features.catalog.core.uses import Use, read_stored
+from subflow_app.features.catalog.core.uses import Use, open_stored
 from subflow_app.features.traces.core.events import DECISION, decisions_of
 from subflow_app.features.training.core.agent_explanations import agent_behind, steps_of, stored_agent_steps
 from subflow_app.foundation.errors import InputError
@@ -16,6 +16,7 @@ from subflow_sim.errors import ScenarioError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from subflow_app.features.catalog.core.former_policies import FormerPolicy
     from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
     from subflow_sim.decisions import Decisions, Explanation
@@ -39,6 +40,8 @@ class StoredOrigin:
     version: str
     store: Store
     run_id: int
+    policy_notice: str = ""
+    """Explanation of policies that have another name now; empty if all have the names of the run."""
 
     @classmethod
     def read(cls, store: Store, run_id: int) -> StoredOrigin:
@@ -50,9 +53,11 @@ class StoredOrigin:
         """
         row = store.run(run_id)
         title = f"run {run_id}"
+        scenario, renamed = _scenario(row, title)
         return cls(
             title=title,
-            scenario=_scenario(row, title),
+            scenario=scenario,
+            policy_notice=" ".join(each.text(title) for each in renamed),
             seed=row.seed,
             known_until_s=_simulated_s(row),
             signature=row.signature,
@@ -116,6 +121,11 @@ class LiveOrigin:
         """This version of Subflow."""
         return subflow_app.__version__
 
+    @property
+    def policy_notice(self) -> str:
+        """Empty: the run uses the policies that were read for it."""
+        return ""
+
     def recorded(self, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
         """The latest decisions of all owners, which are kept in memory; None before the first decision."""
         del owner, at_s, before, after
@@ -150,13 +160,13 @@ def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int,
 def readable_scenario(row: RunRow) -> Scenario | None:
     """The scenario of a stored run; None if the run was measured, or if its scenario is missing or unreadable."""
     try:
-        return _scenario(row, row.name)
+        return _scenario(row, row.name)[0]
     except InputError:
         return None
 
 
-def _scenario(row: RunRow, title: str) -> Scenario:
-    """Parse the stored scenario.
+def _scenario(row: RunRow, title: str) -> tuple[Scenario, tuple[FormerPolicy, ...]]:
+    """Parse the stored scenario, with the policies of the run that have another name now.
 
     Raises:
         InputError: if the run was not simulated, or if its scenario is missing or unreadable in this version.
@@ -166,7 +176,7 @@ def _scenario(row: RunRow, title: str) -> Scenario:
     if not (row.scenario_text or "").strip():
         raise InputError(f"{title} cannot be replayed: the text of its scenario was not kept")
     try:
-        return read_stored(Use.REPLAY, row.scenario_text or "", row.summary, file=title)
+        return open_stored(Use.REPLAY, row.scenario_text or "", row.summary, file=title)
     except ScenarioError as error:
         made_by = f"version {row.version} made it" if row.version else "an unknown version made it"
         raise InputError(

@@ -270,8 +270,9 @@ class Replay:
 
     @property
     def notice(self) -> str:
-        """Warnings about a different version, differing results or slow jumps; empty if none apply."""
-        return " ".join(part for part in (self._version_notice(), self._budget_notice()) if part)
+        """Warnings about renamed policies, another version, differing results or slow jumps; empty if none apply."""
+        parts = (self._origin.policy_notice, self._version_notice(), self._budget_notice())
+        return " ".join(part for part in parts if part)
 
     @property
     def cost(self) -> ReplayCost:

@@ -27,9 +27,16 @@ from subflow_app.features.exporting.core.web_page import (
     write_runs,
 )
 from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order
-from subflow_app.features.gallery.core.recipe import SOURCES
-from subflow_app.features.gallery.core.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
-from subflow_app.features.gallery.core.report_tables import settled_mark, settlement_table, verdict_table
+from subflow_app.features.gallery.core.report import (
+    CAUSES_TEXT,
+    agents_paragraph,
+    by_paper,
+    command_of,
+    figure_caption,
+    figure_text,
+    run_again_text,
+)
+from subflow_app.features.gallery.core.report_tables import agent_table, settled_mark, settlement_table, verdict_table
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.sweeps.core.sweep_results import stored_table, text_table
 from subflow_app.features.sweeps.core.views.choice import settled, show
@@ -99,9 +106,8 @@ def gallery_page(
     policies: list[bytes] = []
     chapters, recorded, reasons = [], [], []
     ordered = paper_order(exhibits)
-    for paper, members in ordered.items():
-        group = SOURCES.get(paper, "")
-        recorded.append(f"<h2>{html.escape(group)}</h2>")
+    for group, members in ordered.items():
+        recorded.append(f"<h2>{html.escape(group.title)}</h2>")
         for exhibit in members:
             own, why_not = _runs(exhibit, exhibits[exhibit], policies)
             reasons += [f"{exhibit.name}: {why_not}"] if why_not else []
@@ -110,14 +116,15 @@ def gallery_page(
             figure = _figure(exhibit, render)
             chapter = _chapter(exhibit, why_not)
             recorded.append(_recorded(exhibit, chapter, figure))
-            chapters.append({**chapter, "group": group, "runs": numbers, "shown": _MOST_SHOWN})
+            chapters.append({**chapter, "group": group.title, "runs": numbers, "shown": _MOST_SHOWN})
     if not runs:
         raise InputError(f"no page, as no run of these experiments can be shown: {'; '.join(reasons)}")
-    known = {
-        paper: [each.results for each in members if each.results is not None] for paper, members in ordered.items()
+    known = by_paper([each.results for each in exhibits if each.results is not None])
+    summary = {
+        "title": "",
+        "texts": [agents_paragraph(known), CAUSES_TEXT],
+        "tables": [_table_document(agent_table(known)), _table_document(settlement_table(known))],
     }
-    counts = settlement_table({paper: members for paper, members in known.items() if members})
-    summary = {"title": "", "texts": [CAUSES_TEXT], "tables": [_table_document(counts)]}
     return runs_page(
         TITLE,
         runs,
@@ -165,7 +172,8 @@ def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple
     """Documents of one run per series, and the reason if they are missing; adds policies of runs to ``policies``."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
-        return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
+        command = f"subflow reproduce {exhibit.name}" if recipe is None else command_of(recipe)
+        return [], f"This experiment was not run here: `{command}` runs it."
     if recipe.kind in _NO_RUNS:
         return [], _NO_RUNS[recipe.kind]
     known, made = list(policies), []

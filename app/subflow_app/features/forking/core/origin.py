@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
-from subflow_app.features.catalog.core.uses import Use, read_stored
+from subflow_app.features.catalog.core.uses import Use, open_stored
 from subflow_app.features.explain.core.origin import is_measured
 from subflow_app.features.traces.core.events import (
     AGENT,
@@ -32,6 +32,7 @@ from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
+    from subflow_app.features.catalog.core.former_policies import FormerPolicy
     from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.decisions import DecisionLimits
     from subflow_sim.scenario import Event, Scenario
@@ -64,6 +65,7 @@ class ForkOrigin:
         version: version of Subflow that created the run; empty if unknown.
         traces: traces of the run.
         past: new simulation of the past, shared by all forks of the run.
+        policy_notice: explanation of policies that have another name now; empty if all have the names of the run.
     """
 
     title: str
@@ -77,6 +79,7 @@ class ForkOrigin:
     version: str
     traces: Traces
     past: ForkPast = field(default_factory=lambda: ForkPast(), compare=False, repr=False)
+    policy_notice: str = ""
 
     @classmethod
     def stored(cls, store: Store, run_id: int) -> ForkOrigin:
@@ -92,11 +95,13 @@ class ForkOrigin:
         if is_measured(row) or (row.status == "finished" and not row.signature):
             raise InputError(tr("{run} was measured, not simulated: it cannot be forked", run=title))
         simulated_s = (row.summary or {}).get("simulated_s")
+        scenario, renamed = _readable(text, title, row.version, row.summary)
         return cls(
             title=title,
             name=row.name,
             run_id=run_id,
-            scenario=_readable(text, title, row.version, row.summary),
+            scenario=scenario,
+            policy_notice=" ".join(each.text(title) for each in renamed),
             text=text,
             seed=row.seed,
             sample_interval_s=row.sample_interval_s,
@@ -134,7 +139,10 @@ class ForkOrigin:
 
     @property
     def notice(self) -> str:
-        """Warning that a different version created the run; empty if this version created it."""
+        """Warnings about renamed policies and about a different version that created the run; usually empty."""
+        return " ".join(part for part in (self.policy_notice, self._version_notice()) if part)
+
+    def _version_notice(self) -> str:
         this = subflow_app.__version__
         if self.version == this:
             return ""
@@ -287,11 +295,13 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
     return True
 
 
-def _readable(text: str, title: str, version: str, summary: Mapping[str, Any] | None) -> Scenario:
+def _readable(
+    text: str, title: str, version: str, summary: Mapping[str, Any] | None
+) -> tuple[Scenario, tuple[FormerPolicy, ...]]:
     if not text.strip():
         raise InputError(tr("{run} cannot be forked: the text of its scenario was not kept", run=title))
     try:
-        return read_stored(Use.FORK, text, summary, file=title)
+        return open_stored(Use.FORK, text, summary, file=title)
     except ScenarioError as error:
         raise InputError(
             tr(

@@ -365,7 +365,7 @@ class CostJob(Batch[tuple[_Case, int]]):
             raise RecipeError(f"{self._recipe.name}, {case.name}, repetition {seed}: {outcome}") from outcome
         cost, session = outcome.cost, self._session
         document = {
-            "experiment": self._recipe.name,
+            "experiment": self._recipe.label,
             "session": session.begun,
             "series": case.name,
             "key": case.key,
@@ -385,7 +385,7 @@ class CostJob(Batch[tuple[_Case, int]]):
     def _store_run(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
 
         sample_interval_s = max(1.0, case.scenario.duration_s)
-        name = f"{self._recipe.name}: {case.name}, repetition {seed}"
+        name = f"{self._recipe.label}: {case.name}, repetition {seed}"
         start = run_start(case.scenario, case.text, name=name, seed=seed, sample_interval_s=sample_interval_s)
         with self._store.start_run(start, ()) as writer:
             writer.append(0, np.empty((1, 0), np.float32))
@@ -509,7 +509,7 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collec
     sessions: dict[str, _Session] = {}
     for run_id, name in store.values(_EXPERIMENT).items():
         series = keys.get(str(columns[_KEY].get(run_id)))
-        if name != recipe.name or series is None or run_id not in kept:
+        if name != recipe.label or series is None or run_id not in kept:
             continue
         begun = str(columns[_SESSION][run_id])
         machine, simulator = (str(columns[part].get(run_id, "")) for part in (_MACHINE, _SIMULATOR))

@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from subflow_app.features.gallery.core.columns import in_column
 from subflow_app.features.gallery.core.figure import experiment_figure
-from subflow_app.features.gallery.core.recipe import SOURCES, Recipe
+from subflow_app.features.gallery.core.recipe import AgentColumn, Recipe, label_of
 from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.results import (
     SETTLEMENTS,
+    Group,
     Results,
     Settled,
     Verdict,
+    group_order,
     is_complete,
     n_finished,
     n_wanted,
@@ -33,7 +36,7 @@ class Exhibit:
     """An experiment with its recipe and results.
 
     Attributes:
-        name: name of the recipe.
+        name: label of the recipe, which is different in each column of agents.
         recipe: recipe of the experiment; None if it cannot be read, in which case `problem` gives the reason.
         results: results of the experiment; None before the first run.
         verdicts: verdicts of the results.
@@ -71,17 +74,25 @@ class Exhibit:
         return self.results is not None and self.finished < self.wanted
 
 
-def announce_exhibit(name: str) -> Exhibit:
+def announce_exhibit(name: str, column: AgentColumn = AgentColumn.PRINTED) -> Exhibit | None:
     """Read only the recipe of an experiment, which is faster than reading its results.
 
     The text of an expected error becomes `Exhibit.problem`.
+
+    Args:
+        name: name or file of the recipe.
+        column: column of agents.
+
+    Returns:
+        The exhibit; None if the experiment is the same in the column of the printed agents.
     """
     try:
-        return Exhibit(name, load_recipe(name), is_read=False)
+        recipe = in_column(load_recipe(name), column)
+        return Exhibit(recipe.label, recipe, is_read=False) if recipe.column is column else None
     except Exception as error:
         if not is_expected(error):
             raise
-        return Exhibit(name, problem=str(error))
+        return Exhibit(label_of(name, column), problem=str(error))
 
 
 def read_exhibit(
@@ -152,12 +163,14 @@ def run_ids(results: Results, most: int) -> list[int]:
     return [run.run_id for run in runs if run is not None][:most]
 
 
-def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
-    """Exhibits by the id of their paper, in the order of `SOURCES`; exhibits with an unreadable recipe come last."""
-    found: dict[str, list[Exhibit]] = {paper: [] for paper in SOURCES}
+def paper_order(exhibits: Iterable[Exhibit]) -> dict[Group, list[Exhibit]]:
+    """Exhibits by paper, in the order of `SOURCES`, and column; exhibits with an unreadable recipe come last."""
+    found: dict[Group, list[Exhibit]] = {group: [] for group in group_order()}
     for exhibit in exhibits:
-        found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)
-    return {paper: members for paper, members in found.items() if members}
+        recipe = exhibit.recipe
+        group = Group("", AgentColumn.PRINTED) if recipe is None else Group(recipe.paper, recipe.column)
+        found.setdefault(group, []).append(exhibit)
+    return {group: members for group, members in found.items() if members}
 
 
 def summed_counts(exhibits: Sequence[Exhibit]) -> dict[Settled, int]:

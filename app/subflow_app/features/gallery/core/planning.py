@@ -16,12 +16,13 @@ from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, open_scenario
 from subflow_app.features.gallery.core.axis import AxisPoint
 from subflow_app.features.gallery.core.recipe import Recipe, Series
-from subflow_app.features.sweeps.core.axes import Axis
+from subflow_app.features.sweeps.core.axes import Axis, outer_first
 from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
 from subflow_app.foundation.errors import RecipeError
 from subflow_app.foundation.resources import resource_path
 from subflow_app.foundation.toml_edit import TomlValue, overrides_of
 from subflow_sim.errors import ScenarioError
+from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
 Place = tuple[str, str]
@@ -124,7 +125,7 @@ def _part(
             duration_s = _duration(source, {**(point.values or {}), **own})
             places.append((series.name, point.label))
             tables.append({**point.changes(tree, duration_s), **own})
-    keys = tuple(dict.fromkeys(key for table in tables for key in table))
+    keys = outer_first(key for table in tables for key in table)
     if not keys:
         # A plan needs a key to sweep over, so it sets the duration that the scenario already has.
         keys = ("duration",)
@@ -143,21 +144,39 @@ def _part(
     return Part(plan, tuple(places))
 
 
+def part_scenarios(recipe: Recipe, part: Part) -> list[tuple[Place, Scenario | None]]:
+    """The scenario at each place of a part; None if its agent is missing.
+
+    Raises:
+        RecipeError: if scenarios have other problems; the message lists them all.
+    """
+    return [(place, None if isinstance(told, str) else told) for place, told in _scenarios(recipe, part)]
+
+
 def _missing_agents(recipe: Recipe, part: Part) -> dict[Place, str]:
     """Places whose scenario names a missing agent, with the problem.
 
     Raises:
         RecipeError: if scenarios have other problems; the message lists them all.
     """
+    return {place: told for place, told in _scenarios(recipe, part) if isinstance(told, str)}
+
+
+def _scenarios(recipe: Recipe, part: Part) -> list[tuple[Place, Scenario | str]]:
+    """The scenario at each place of a part, or the problem of its missing agent.
+
+    Raises:
+        RecipeError: if scenarios have other problems; the message lists them all.
+    """
     reader = PointReader(part.plan)
-    found: dict[Place, str] = {}
+    found: list[tuple[Place, Scenario | str]] = []
     wrong: dict[str, None] = {}
     for place, point in zip(part.places, part.plan.points(), strict=True):
         try:
-            reader.scenario(point)
+            found.append((place, reader.scenario(point)))
         except ScenarioError as error:
             if _is_about_agents(error):
-                found[place] = _agent_text(error)
+                found.append((place, _agent_text(error)))
             else:
                 wrong |= {
                     f"{recipe.path}: series {place[0]}{f', point {place[1]}' if place[1] else ''}: {problem}": None
@@ -186,4 +205,4 @@ def _duration(source: ScenarioSource, values: Mapping[str, Any]) -> float:
 
 
 def _name(recipe: Recipe, *, is_quick: bool) -> str:
-    return f"experiment {recipe.name}{' (quick)' if is_quick else ''}"
+    return f"experiment {recipe.label}{' (quick)' if is_quick else ''}"

@@ -286,6 +286,24 @@ class Published:
     note: str = ""
 
 
+class AgentColumn(StrEnum):
+    """The agents of an experiment: as the papers print them, or with policies of wider training."""
+
+    PRINTED = "printed"
+    WIDE = "wide"
+
+    @property
+    def title(self) -> str:
+        """Text for tables and headings."""
+        return _COLUMN_TITLES[self]
+
+
+_COLUMN_TITLES: Mapping[AgentColumn, str] = {
+    AgentColumn.PRINTED: translatable("agents as printed"),
+    AgentColumn.WIDE: translatable("agents with wider training"),
+}
+
+
 class CauseKind(StrEnum):
     """Kinds of causes for which a check fails in our results."""
 
@@ -407,6 +425,7 @@ class Recipe:
         checks: claims to check.
         variants: modified forms of the experiment, by name.
         extra: keys that belong to the kind.
+        column: the agents of the experiment; only `columns.in_column` changes it.
     """
 
     name: str
@@ -433,6 +452,17 @@ class Recipe:
     checks: tuple[Check, ...]
     variants: Mapping[str, Variant] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    column: AgentColumn = AgentColumn.PRINTED
+
+    @property
+    def label(self) -> str:
+        """Name that is different in each column of agents: "drl-cc-sc1", "drl-cc-sc1 (wide)"."""
+        return label_of(self.name, self.column)
+
+    @property
+    def file_name(self) -> str:
+        """Beginning of the names of files about the experiment: "drl-cc-sc1", "drl-cc-sc1-wide"."""
+        return self.name if self.column is AgentColumn.PRINTED else f"{self.name}-{self.column}"
 
     def variant_seeds(self, name: str, seeds: Sequence[int], *, is_quick: bool) -> Sequence[int]:
         """Seeds of a variant: its own seeds if its tables set any, otherwise the seeds used for the experiment."""
@@ -456,3 +486,8 @@ class Recipe:
     def seeds_of(self, *, is_quick: bool) -> Sequence[int]:
         """The seeds of a full or a quick run."""
         return self.seeds if not is_quick or self.quick.seeds is None else self.quick.seeds
+
+
+def label_of(name: str, column: AgentColumn) -> str:
+    """Label of an experiment in a column of agents, see `Recipe.label`."""
+    return name if column is AgentColumn.PRINTED else f"{name} ({column})"

@@ -1,5 +1,6 @@
 """Reports on experiments with figures, verdicts, rulings and settings, as HTML, PDF, CSV or Markdown.
 
+Papers are grouped by the column of their agents, as printed or with wider training, and no count mixes the columns.
 Figures are drawn as in the papers. `paper.report` lays out the blocks of the document, and CSV files next to the
 document contain the numbers. Markdown pages are for the documentation, with an SVG figure for each experiment.
 """
@@ -12,8 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 from subflow_app.features.gallery.core.figure import FIGURE_STYLE, experiment_figure
-from subflow_app.features.gallery.core.recipe import SOURCES, rulings
+from subflow_app.features.gallery.core.recipe import SOURCES, AgentColumn, Recipe, rulings
 from subflow_app.features.gallery.core.report_tables import (
+    agent_table,
+    agents_text,
     count_table,
     published_table,
     results_csv,
@@ -26,7 +29,15 @@ from subflow_app.features.gallery.core.report_tables import (
     verdict_table,
     verdicts_csv,
 )
-from subflow_app.features.gallery.core.results import Results, VerdictKind, problems
+from subflow_app.features.gallery.core.results import (
+    Group,
+    Results,
+    VerdictKind,
+    check_counts,
+    group_order,
+    in_column_text,
+    problems,
+)
 from subflow_app.features.paper.core.figure_plan import FigurePlan
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.report import (
@@ -53,6 +64,10 @@ RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"
 _CONTENTS = 2
 
+COLUMNS_TEXT = (
+    "Agents as printed learned and act as their paper prints it; agents with wider training have the same algorithm "
+    "and another policy, and only claims about agents are checked with them."
+)
 CAUSES_TEXT = (
     "For a failed check, the recipe names a cause, and only an experiment can confirm it: the check passes with the "
     "kernel of that time, with another reading of the paper, or with another agent; or the paper contradicts itself; "
@@ -82,10 +97,11 @@ class ReportFiles:
 
 
 def experiment_report(every: Sequence[Results], *, made_at: datetime | None = None) -> Report:
-    """Report on these experiments, grouped by paper in the order of `SOURCES`.
+    """Report on these experiments, grouped by paper in the order of `SOURCES`, and by column of agents.
 
     Raises:
         InputError: if `every` is empty.
+        RecipeError: if a scenario cannot be read.
         StoreError: if traces cannot be read.
     """
     if not every:
@@ -98,8 +114,8 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
     if len(every) > 1:
         blocks += _summary(ordered)
     figures = FigureNumbers()
-    for paper, members in ordered.items():
-        blocks.append(Heading(SOURCES[paper]))
+    for group, members in ordered.items():
+        blocks.append(Heading(group.title))
         for results in members:
             blocks += _experiment(results, figures)
     blocks += version_blocks()
@@ -141,12 +157,12 @@ def write_report(
     return files
 
 
-def by_paper(every: Sequence[Results]) -> dict[str, list[Results]]:
-    """Experiments by the id of their paper; the papers are in the order of `SOURCES`."""
-    found: dict[str, list[Results]] = {paper: [] for paper in SOURCES}
+def by_paper(every: Sequence[Results]) -> dict[Group, list[Results]]:
+    """Experiments by paper, in the order of `SOURCES`, and by column of agents."""
+    found: dict[Group, list[Results]] = {group: [] for group in group_order()}
     for results in every:
-        found[results.recipe.paper].append(results)
-    return {paper: members for paper, members in found.items() if members}
+        found[Group(results.recipe.paper, results.recipe.column)].append(results)
+    return {group: members for group, members in found.items() if members}
 
 
 def count_text(count: int) -> str:
@@ -157,21 +173,32 @@ def count_text(count: int) -> str:
 def run_again_text(results: Results) -> str:
     """The command that reproduces these results."""
     recipe = results.recipe
-    parts = ["subflow reproduce", recipe.name]
+    parts = [command_of(recipe)]
     parts += ["--quick"] if results.is_quick else []
     if list(results.seeds) != list(recipe.seeds_of(is_quick=results.is_quick)):
         parts.append(f"--seeds {seeds_text(results.seeds)}")
     return " ".join(parts)
 
 
-def _title(ordered: Mapping[str, Sequence[Results]]) -> str:
+def command_of(recipe: Recipe) -> str:
+    """The command that runs an experiment in its column of agents."""
+    return " ".join(
+        ["subflow reproduce", recipe.name, *(["--agents wide"] if recipe.column is AgentColumn.WIDE else [])]
+    )
+
+
+def _title(ordered: Mapping[Group, Sequence[Results]]) -> str:
     members = [results for each in ordered.values() for results in each]
     if len(members) == 1:
         recipe = members[0].recipe
-        return f"{SOURCES[recipe.paper]}, {figure_text(recipe.figure)}: {recipe.title}"
+        title = f"{SOURCES[recipe.paper]}, {figure_text(recipe.figure)}: {recipe.title}"
+        return in_column_text(title, recipe.column)
     if len(ordered) == 1:
-        return f"Reproduction of {SOURCES[next(iter(ordered))]}"
-    return f"Reproduction of {len(ordered)} papers"
+        return f"Reproduction of {next(iter(ordered)).title}"
+    papers = {group.paper for group in ordered}
+    if len(papers) == 1:
+        return f"Reproduction of {SOURCES[papers.pop()]}"
+    return f"Reproduction of {len(papers)} papers"
 
 
 def figure_text(figure: str) -> str:
@@ -179,9 +206,11 @@ def figure_text(figure: str) -> str:
     return figure if not figure[:1].isdecimal() else f"figure {figure}"
 
 
-def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
+def _summary(ordered: Mapping[Group, Sequence[Results]]) -> Iterator[Block]:
     yield Heading("Summary")
+    yield Paragraph(agents_paragraph(ordered))
     yield count_table(ordered)
+    yield agent_table(ordered)
     yield settlement_table(ordered)
     yield Paragraph(CAUSES_TEXT)
     yield Paragraph(
@@ -190,7 +219,7 @@ def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
         "for ours to fit. A value that could not be computed is shown as not measured, with the reason."
     )
     columns: list[Column[_Counted]] = [
-        Column("Experiment", lambda row: row[0].recipe.name),
+        Column("Experiment", lambda row: row[0].recipe.label),
         Column("Paper, figure", lambda row: f"{SOURCES[row[0].recipe.paper]}, {row[0].recipe.figure}"),
         Column("Subject", lambda row: row[0].recipe.title),
         *map(_count_column, VerdictKind),
@@ -199,10 +228,25 @@ def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
     yield TextTable.of([(results, verdict_counts(results.verdicts())) for results in every], columns, "Experiments")
 
 
+def agents_paragraph(ordered: Mapping[Group, Sequence[Results]]) -> str:
+    """Text on the columns of agents and on the checks that rest on an agent.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
+    texts = [COLUMNS_TEXT]
+    for column in AgentColumn:
+        members = [results for group, each in ordered.items() if group.column is column for results in each]
+        counts = check_counts(members)
+        if counts.agent_checks:
+            texts.append(f"{capitalised(column.title)}: {agents_text(counts)}.")
+    return " ".join(texts)
+
+
 _Counted = tuple[Results, Mapping[VerdictKind, int]]
 
 
-def _count_column(kind: VerdictKind) -> Column[_Counted]:
+def _count_column(kind: VerdictKind) -> AgentColumn[_Counted]:
     return NumberColumn(kind.value.capitalize(), lambda row: row[1][kind] or "")
 
 
@@ -285,13 +329,16 @@ def write_pages(
         f"{length} of {count_text(len(every))}, made by `subflow reproduce`. A check with a band requires our "
         "number to lie in it; other checks are claims that hold or fail.",
         "",
+        agents_paragraph(ordered),
+        "",
         *_table(count_table(ordered)),
+        *_table(agent_table(ordered)),
         CAUSES_TEXT,
         "",
         *_table(settlement_table(ordered)),
     ]
-    for paper, members in ordered.items():
-        lines += [f"## {SOURCES[paper]}", ""]
+    for group, members in ordered.items():
+        lines += [f"## {group.title}", ""]
         for results in members:
             recipe = results.recipe
             title = figure_text(recipe.figure)
@@ -299,7 +346,7 @@ def write_pages(
             lines += [f"The paper: {_plain(recipe.claim)}", ""]
             figure = experiment_figure(results, style=_STYLE)
             if any(panel.has_values for panel in figure.panels):
-                path = folder / FIGURES_FOLDER / f"{recipe.name}.svg"
+                path = folder / FIGURES_FOLDER / f"{recipe.file_name}.svg"
                 write_file(path, render(replace(figure, kind="svg")))
                 files.append(path)
                 caption = _plain(figure_caption(results, figure))

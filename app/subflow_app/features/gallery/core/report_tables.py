@@ -10,16 +10,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from subflow_app.features.gallery.core.figure import cell_of, published_values, shown_value
-from subflow_app.features.gallery.core.recipe import SOURCES, CauseKind, Ruling
+from subflow_app.features.gallery.core.recipe import AgentColumn, CauseKind, Ruling
 from subflow_app.features.gallery.core.results import (
     SETTLEMENTS,
+    CheckCounts,
     Explanation,
+    Group,
     Results,
     Settled,
     Settlement,
     Trial,
     Verdict,
     VerdictKind,
+    check_counts,
+    in_column_text,
     n_finished,
     n_wanted,
     settlement_counts,
@@ -77,42 +81,64 @@ def why_text(verdict: Verdict) -> str:
     return ". ".join(capitalised(text) for text in told if text)
 
 
-def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """Table with the number of verdicts of each kind, by paper and in total."""
+def column_totals(ordered: Mapping[Group, Sequence[Results]]) -> dict[str, list[Results]]:
+    """Experiments by the title of a row: a row for each group, and one for each column with several papers."""
+    rows = {group.title: list(members) for group, members in ordered.items()}
+    for column in AgentColumn:
+        groups = [members for group, members in ordered.items() if group.column is column]
+        if len(groups) > 1:
+            rows[in_column_text("All", column)] = [results for members in groups for results in members]
+    return rows
+
+
+def count_table(ordered: Mapping[Group, Sequence[Results]]) -> TextTable:
+    """Table with the number of verdicts of each kind, by paper and column of agents, and in total for each column."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Experiments"),
         *(TextColumn(kind.value.capitalize()) for kind in VerdictKind),
     )
-    rows, totals = [], dict.fromkeys(VerdictKind, 0)
-    for paper, members in ordered.items():
+    rows = []
+    for title, members in column_totals(ordered).items():
         counts = verdict_counts(verdict for results in members for verdict in results.verdicts())
-        totals = {kind: totals[kind] + counts[kind] for kind in VerdictKind}
-        rows.append((SOURCES[paper], str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
-    if len(rows) > 1:
-        number = sum(len(members) for members in ordered.values())
-        rows.append(("All", str(number), *(str(totals[kind]) for kind in VerdictKind)))
+        rows.append((title, str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
     return TextTable("Verdicts", columns, tuple(rows))
 
 
-def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
-    """Table with the number of checks for each settlement, by paper and in total."""
+def settlement_table(ordered: Mapping[Group, Sequence[Results]]) -> TextTable:
+    """Table with the number of checks for each settlement, by paper and column of agents, and in total by column."""
     columns = (
         TextColumn("Paper", is_number=False),
         TextColumn("Checks"),
         *(TextColumn(each.value.capitalize()) for each in SETTLEMENTS),
     )
-    by_paper = {
-        SOURCES[paper]: [verdict for results in members for verdict in results.verdicts()]
-        for paper, members in ordered.items()
-    }
-    if len(by_paper) > 1:
-        by_paper["All"] = [verdict for verdicts in by_paper.values() for verdict in verdicts]
-    rows = tuple(
-        (name, str(len(verdicts)), *(str(number) for number in settlement_counts(verdicts).values()))
-        for name, verdicts in by_paper.items()
+    rows = []
+    for title, members in column_totals(ordered).items():
+        verdicts = [verdict for results in members for verdict in results.verdicts()]
+        rows.append((title, str(len(verdicts)), *(str(number) for number in settlement_counts(verdicts).values())))
+    return TextTable("Checks that are met, and causes of those that are not", columns, tuple(rows))
+
+
+def agent_table(ordered: Mapping[Group, Sequence[Results]]) -> TextTable:
+    """Table with the number of checks that are met, and of those that rest on an agent, by paper and column.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
+    columns = (
+        TextColumn("Paper", is_number=False),
+        *map(TextColumn, ("Checks", "Met", "Rest on an agent", "Of these met")),
     )
-    return TextTable("Checks that are met, and causes of those that are not", columns, rows)
+    rows = []
+    for title, members in column_totals(ordered).items():
+        counts = check_counts(members)
+        rows.append((title, *map(str, (counts.checks, counts.met, counts.agent_checks, counts.agent_met))))
+    return TextTable("Checks that rest on an agent", columns, tuple(rows))
+
+
+def agents_text(counts: CheckCounts) -> str:
+    """Sentence without a full stop on the checks that rest on an agent: ``60 of 147 checks … are met``."""
+    return f"{counts.agent_met} of {counts.agent_checks} checks that rest on an agent are met"
 
 
 def cause_text(verdict: Verdict) -> str:
@@ -214,6 +240,7 @@ def settings_table(results: Results) -> TextTable:
     series = recipe.series_of(is_quick=is_quick)
     scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
     rows = [("Experiment", recipe.name), ("Length", "quick" if is_quick else "full")]
+    rows.append(("Agents", recipe.column.title))
     if scenarios:
         rows.append(("Scenario", ", ".join(scenarios)))
     values = dict(recipe.values) | (dict(recipe.quick.values) if is_quick else {})
@@ -257,7 +284,7 @@ _SI: Mapping[Dimension, str] = defaultdict(
         Dimension.QUEUE: "pkt",
     },
 )
-RESULT_COLUMNS = ("experiment", "quick", "series", "point", "seed", "measure", "unit", "value")
+RESULT_COLUMNS = ("experiment", "quick", "series", "point", "seed", "measure", "unit", "value", "agents")
 VERDICT_COLUMNS = (
     "experiment",
     "quick",
@@ -270,6 +297,8 @@ VERDICT_COLUMNS = (
     "cause",
     "shown",
     "why",
+    "agents",
+    "uses_agent",
 )
 
 
@@ -285,7 +314,16 @@ def results_csv(every: Sequence[Results]) -> str:
                     place = (recipe.name, csv_flag(results.is_quick), series, point)
                     for seed, value in zip(results.seeds, cell.values, strict=False):
                         if math.isfinite(value):
-                            rows.append((*place, seed, measure.name, _SI[measure.kind.dimension], csv_number(value)))
+                            rows.append(
+                                (
+                                    *place,
+                                    seed,
+                                    measure.name,
+                                    _SI[measure.kind.dimension],
+                                    csv_number(value),
+                                    recipe.column.value,
+                                )
+                            )
     return csv_text(RESULT_COLUMNS, rows)
 
 
@@ -308,6 +346,8 @@ def verdicts_csv(every: Sequence[Results]) -> str:
                     "" if verdict.explanation is None else verdict.explanation.cause.kind.value,
                     "" if verdict.explanation is None else shown_text(verdict.explanation),
                     why_text(verdict),
+                    recipe.column.value,
+                    csv_flag(results.uses_agent(verdict.check)),
                 )
             )
     return csv_text(VERDICT_COLUMNS, rows)

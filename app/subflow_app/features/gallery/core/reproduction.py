@@ -52,7 +52,7 @@ class Reproduction(Job):
         before: called before the first run.
 
     Attributes:
-        name: name of the recipe.
+        name: label of the recipe.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Reproduction(Job):
         executor: ExecutorMaker | None = None,
         before: Callable[[], object] = lambda: None,
     ) -> None:
-        super().__init__(name=recipe.name)
+        super().__init__(name=recipe.label)
         self.recipe = recipe
         self.is_quick = is_quick
         self.seeds = recipe.seeds_of(is_quick=is_quick) if seeds is None else seeds
@@ -255,12 +255,12 @@ class ReproductionQueue(Reproductions):
         """Append experiments; experiments that already wait or run keep their places.
 
         Returns:
-            Names of the added experiments.
+            Labels of the added experiments.
         """
         added = []
         with self._lock:
             for recipe in recipes:
-                if any(job.name == recipe.name and not job.state.is_over for job in self.each):
+                if any(job.name == recipe.label and not job.state.is_over for job in self.each):
                     continue
                 job = Reproduction(
                     recipe,
@@ -270,12 +270,12 @@ class ReproductionQueue(Reproductions):
                     before=partial(self._copy_what_is_there, recipe),
                 )
                 # Remove an earlier job of the experiment, which has ended, and append the new job.
-                self.each = (*(other for other in self.each if other.name != recipe.name), job)
-                added.append(recipe.name)
+                self.each = (*(other for other in self.each if other.name != recipe.label), job)
+                added.append(recipe.label)
         return added
 
     def states(self) -> dict[str, QueuedState]:
-        """State of each experiment that was ever added."""
+        """State of each experiment that was ever added, by its label."""
         return {job.name: queued_state(job) for job in self.each}
 
     @property
@@ -284,7 +284,7 @@ class ReproductionQueue(Reproductions):
         return any(not job.state.is_over for job in self.each)
 
     def stop(self, names: Iterable[str] | None = None) -> None:
-        """Stop these experiments soon, or all experiments for None.
+        """Stop the experiments with these labels soon, or all experiments for None.
 
         Finished runs are kept, and a later reproduction executes only the missing runs.
         """
@@ -305,7 +305,7 @@ class ReproductionQueue(Reproductions):
             if not is_expected(error):
                 raise
             # Without the copy, the job executes all runs itself. It also reports errors of the store.
-            _log.warning("results of %s are not taken over: %s", recipe.name, error)
+            _log.warning("results of %s are not taken over: %s", recipe.label, error)
 
 
 def left_s(states: Iterable[QueuedState]) -> float:

@@ -9,14 +9,15 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, TypeAlias
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.gallery.core.kind import Values
 from subflow_app.features.gallery.core.kinds import KINDS
-from subflow_app.features.gallery.core.recipe import Cause, CauseKind, Check, Recipe, Variant
+from subflow_app.features.gallery.core.recipe import SOURCES, AgentColumn, Cause, CauseKind, Check, Recipe, Variant
 from subflow_app.features.gallery.core.run_data import trailing_mean
 from subflow_app.foundation.claims import Outcome
 from subflow_app.foundation.expressions import Missing, Value
@@ -266,6 +267,27 @@ class Results:
             return f"{point} is not in a quick run"
         return "it has not been run" if self._values is None else self._values.problem(series, point)
 
+    @cached_property
+    def agents(self) -> frozenset[str]:
+        """Names of the series with a learning agent.
+
+        Raises:
+            RecipeError: if a scenario cannot be read.
+        """
+        from subflow_app.features.gallery.core.columns import agent_series
+
+        return agent_series(self.recipe)
+
+    def uses_agent(self, check: Check) -> bool:
+        """True if a check rests on an agent: its expression names a series with a learning agent.
+
+        Raises:
+            RecipeError: if a scenario cannot be read.
+        """
+        from subflow_app.features.gallery.core.columns import uses_agent
+
+        return uses_agent(check, self.recipe, self.agents)
+
     def verdicts(self) -> tuple[Verdict, ...]:
         """Verdicts of the checks, in order."""
         return tuple(map(self._verdict, self.recipe.checks))
@@ -416,3 +438,59 @@ def problems(results: Results) -> dict[str, str]:
         else:
             found |= {f"{series} at {point}": text for point, text in by_point.items() if text}
     return found
+
+
+class Group(NamedTuple):
+    """Experiments of a paper in one column of agents; their checks are never counted together with other columns.
+
+    Attributes:
+        paper: id of the source, a key of `SOURCES`; empty for recipes that cannot be read.
+        column: the column.
+    """
+
+    paper: str
+    column: AgentColumn
+
+    @property
+    def title(self) -> str:
+        """Name of the paper, with the agents unless they are as printed; empty for recipes that cannot be read."""
+        return in_column_text(SOURCES.get(self.paper, ""), self.column)
+
+
+def in_column_text(text: str, column: AgentColumn) -> str:
+    """A text about experiments, with the agents unless they are as printed."""
+    return text if column is AgentColumn.PRINTED else f"{text}, {column.title}"
+
+
+def group_order() -> list[Group]:
+    """All groups, by the order of the papers in `SOURCES`, then by column."""
+    return [Group(paper, column) for paper in SOURCES for column in AgentColumn]
+
+
+class CheckCounts(NamedTuple):
+    """Numbers of checks.
+
+    Attributes:
+        checks: all checks.
+        met: checks that are met.
+        agent_checks: checks that rest on an agent.
+        agent_met: checks that rest on an agent and are met.
+    """
+
+    checks: int
+    met: int
+    agent_checks: int
+    agent_met: int
+
+
+def check_counts(every: Iterable[Results]) -> CheckCounts:
+    """Number of checks and of met checks, in all and of those that rest on an agent.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
+    found = [
+        (verdict.kind.is_met, results.uses_agent(verdict.check)) for results in every for verdict in results.verdicts()
+    ]
+    agents = [is_met for is_met, is_agent in found if is_agent]
+    return CheckCounts(len(found), sum(is_met for is_met, _ in found), len(agents), sum(agents))

@@ -11,17 +11,16 @@ to it by its path. Finished trainings are reused, and interrupted trainings resu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_agents import AgentError
 from subflow_app.features.gallery.core.cost_kind import cost_scenarios
-from subflow_app.features.gallery.core.planning import plan_experiment
+from subflow_app.features.gallery.core.planning import part_scenarios, plan_experiment
 from subflow_app.features.gallery.core.recipe import Recipe, Series
 from subflow_app.features.policies.core import card_of
-from subflow_app.features.sweeps.core.sweep_plan import PointReader
 from subflow_app.features.training.core.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
 from subflow_app.features.training.core.training_folder import best_policy
 from subflow_app.features.training.core.training_setup import TrainingRequest, load_recipe, recipe_names, request_of
@@ -90,7 +89,7 @@ class Retraining(KeptTrainings):
         trainer: str = TRAINER,
     ) -> None:
         every = [each for recipe in recipes for each in (recipe, *(v.recipe for v in recipe.variants.values()))]
-        self._uses = {recipe.name: policies_of(recipe, is_quick=is_quick) for recipe in every}
+        self._uses = {recipe.label: policies_of(recipe, is_quick=is_quick) for recipe in every}
         used = sorted({name for use in self._uses.values() for name in use.values()})
         known = recipe_names()
         self.names = tuple(name for name in used if name in known)
@@ -119,7 +118,7 @@ class Retraining(KeptTrainings):
     def changed(self, recipe: Recipe) -> Recipe:
         """The experiment with the new policies in place of the shipped ones."""
         paths = {each.name: each.path for each in self.policies if each.path is not None}
-        changed = with_policies(recipe, self._uses[recipe.name], paths)
+        changed = with_policies(recipe, self._uses[recipe.label], paths)
         variants = {name: replace(each, recipe=self.changed(each.recipe)) for name, each in recipe.variants.items()}
         return replace(changed, variants=variants)
 
@@ -166,48 +165,63 @@ def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
     Raises:
         RecipeError: if a scenario cannot be read.
     """
+    return policies_in(scenarios_of(recipe, is_quick=is_quick))
+
+
+def policies_in(scenarios: Iterable[tuple[str, Scenario | None]]) -> PolicyUse:
+    """As `policies_of`, for scenarios from `scenarios_of`."""
     found: dict[tuple[str, str], str] = {}
-    for series, scenario in _scenarios(recipe, is_quick=is_quick):
-        for name, flow in scenario.flows.items():
+    for series, scenario in scenarios:
+        for name, flow in scenario.flows.items() if scenario is not None else ():
             policy = flow.controller.policy
             if policy is not None and "/" not in policy.name:
                 found[series, name] = policy.name
     return found
 
 
-def with_policies(recipe: Recipe, use: PolicyUse, paths: Mapping[str, Path]) -> Recipe:
-    """A copy of a recipe in which files replace the policies in `use`; `paths` contains the file for each policy."""
-    return replace(recipe, series={name: _with_policies(each, use, paths) for name, each in recipe.series.items()})
+def with_policies(recipe: Recipe, use: PolicyUse, others: Mapping[str, str | Path]) -> Recipe:
+    """A copy of a recipe in which other policies replace those in `use`.
+
+    Args:
+        recipe: the recipe.
+        use: names of the policies by series and flow, from `policies_of`.
+        others: name or path of the new policy, by the name of the former one; all other policies stay.
+    """
+    return replace(recipe, series={name: _with_policies(each, use, others) for name, each in recipe.series.items()})
 
 
-def _with_policies(series: Series, use: PolicyUse, paths: Mapping[str, Path]) -> Series:
+def _with_policies(series: Series, use: PolicyUse, others: Mapping[str, str | Path]) -> Series:
     values = dict(series.values)
     for (owner, flow), name in use.items():
-        if owner != series.name or name not in paths:
+        if owner != series.name or name not in others:
             continue
-        key, path = f"flows.{flow}.controller", str(paths[name])
+        key, other = f"flows.{flow}.controller", str(others[name])
         own = values.get(key)
         if isinstance(own, str):
-            values[key] = {"name": own, "policy": path}
+            values[key] = {"name": own, "policy": other}
         elif isinstance(own, Mapping):
-            values[key] = {**own, "policy": path}
+            values[key] = {**own, "policy": other}
         else:
-            values[f"{key}.policy"] = path
+            values[f"{key}.policy"] = other
     return replace(series, values=values)
 
 
-def _scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
-    """Scenario of each series at each point, with the name of the series."""
+def scenarios_of(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario | None]]:
+    """Scenario of each series at each point, with the name of the series; empty for the kind training.
+
+    The scenario is None if its agent is missing.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
     if recipe.kind == "training":
         return []
     if recipe.kind == "cost":
-        return cost_scenarios(recipe, is_quick=is_quick)
-    plan = plan_experiment(recipe, is_quick=is_quick, seeds=(1,))
-    found = []
+        return [*cost_scenarios(recipe, is_quick=is_quick)]
+    plan = plan_experiment(recipe, is_quick=is_quick, seeds=(1,), is_checked=False)
+    found: list[tuple[str, Scenario | None]] = [(series, None) for series, _point in plan.problems]
     for part in plan.parts:
-        reader = PointReader(part.plan)
-        for place, point in zip(part.places, part.plan.points(), strict=True):
-            found.append((place[0], reader.scenario(point)))
+        found += [(place[0], scenario) for place, scenario in part_scenarios(recipe, part)]
     return found
 
 

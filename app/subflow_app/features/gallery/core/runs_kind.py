@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
+from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
+from subflow_app.features.catalog.core.former_policies import hash_now
+from subflow_app.features.catalog.core.uses import recorded_policies
 from subflow_app.features.gallery.core.kind import Values
 from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
 from subflow_app.features.gallery.core.measuring import capacity_course
@@ -19,6 +22,7 @@ from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_plan import PointReader
+from subflow_app.features.traces.core.summaries import Summaries
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records
@@ -179,8 +183,13 @@ class RunValues:
         reader = PointReader(part.plan)
         points = list(part.plan.points())
         found = store.sweeps.figures(sweep_id, _is_wanted)
+        policies = _Policies(store, part)
         for (number, seed), (run_id, figures) in found.items():
             series, point = part.places[number]
+            other = policies.other(number, run_id)
+            if other:
+                self._problems[series, point] = other
+                continue
             scenario = partial(reader.scenario, points[number])
             siblings = _Siblings(self, point, seed)
             self._runs[series, point, seed] = RunData(store, run_id, figures, scenario, siblings)
@@ -244,6 +253,46 @@ class RunValues:
     def places(self) -> tuple[Place, ...]:
         """Pairs of series and point with at least one run."""
         return tuple(dict.fromkeys((series, point) for series, point, _ in self._runs))
+
+
+class _Policies:
+    """Compares the policies of stored runs with those that their names mean now.
+
+    The plan of a sweep contains names of policies, not their contents. A run whose policy file has changed since is no
+    result of the recipe.
+    """
+
+    def __init__(self, store: Store, part: Part) -> None:
+        self._summaries = Summaries(store)
+        self._part = part
+        self._library = policy_library()
+        self._learners = app_catalog().learners
+        self._may_all_learn = self._may_learn(part.plan.scenario_text)
+        self._now: dict[str, str] = {}
+
+    def _may_learn(self, text: str) -> bool:
+        """True if a text of a scenario may choose a learning agent; saves reading the summaries of all other runs."""
+        return any(name in text for name in self._learners)
+
+    def other(self, number: int, run_id: int) -> str:
+        """Difference between the policies of the run and those of the same names now; empty if they are the same.
+
+        Args:
+            number: number of the point in the plan.
+            run_id: number of the run.
+
+        Raises:
+            StoreError: if the run cannot be read.
+        """
+        if not (self._may_all_learn or self._may_learn(repr(self._part.plan.point(number).values))):
+            return ""
+        for name, made_with in recorded_policies(self._summaries.of(run_id)).items():
+            if name not in self._now:
+                self._now[name] = hash_now(name, self._library)
+            now = self._now[name]
+            if now and now != made_with:
+                return f'its runs used another policy "{name}" ({made_with[:12]}) than the present one ({now[:12]})'
+        return ""
 
 
 def _is_wanted(key: str) -> bool:

@@ -13,7 +13,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from subflow_app.features.gallery.core.exhibits import Exhibit, paper_order, summed_counts
-from subflow_app.features.gallery.core.recipe import SOURCES
+from subflow_app.features.gallery.core.recipe import SOURCES, AgentColumn
 from subflow_app.features.gallery.core.report_tables import mark, settled_mark, shown_text
 from subflow_app.features.gallery.core.reproduction import QueuedState, expected_s
 from subflow_app.features.gallery.core.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
@@ -77,6 +77,12 @@ def takes_text(exhibit: Exhibit) -> str:
     return tr("Takes about: {times}", times=", ".join(parts)) if parts else ""
 
 
+def agents_text(exhibit: Exhibit) -> str:
+    """The agents of an experiment unless they are as printed; otherwise empty."""
+    recipe = exhibit.recipe
+    return "" if recipe is None or recipe.column is AgentColumn.PRINTED else tr(recipe.column.title)
+
+
 def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
     """State of an experiment on one line."""
     if exhibit.problem:
@@ -113,7 +119,7 @@ def _there_text(exhibit: Exhibit, length: str) -> str:
 def spoken(exhibit: Exhibit, queued: QueuedState | None) -> str:
     """Description of an experiment for screen readers."""
     figure = "" if exhibit.recipe is None else tr("figure {figure}", figure=exhibit.recipe.figure)
-    parts = [exhibit.title, figure, state_text(exhibit, queued), counts_text(exhibit.counts)]
+    parts = [exhibit.title, figure, agents_text(exhibit), state_text(exhibit, queued), counts_text(exhibit.counts)]
     return ". ".join(part for part in parts if part)
 
 
@@ -144,7 +150,7 @@ class ExperimentModel(TreeModel):
         """Replace all experiments."""
         self.beginResetModel()
         ordered = paper_order(exhibits)
-        self._papers, self._members = list(ordered), list(ordered.values())
+        self._papers, self._members = [group.paper for group in ordered], list(ordered.values())
         self.endResetModel()
 
     def replace(self, exhibit: Exhibit) -> None:
@@ -173,6 +179,10 @@ class ExperimentModel(TreeModel):
         index = self.index_of(name)
         if index.isValid():
             self.dataChanged.emit(index, index)
+
+    def has_picture(self, name: str) -> bool:
+        """True if the thumbnail of an experiment is shown."""
+        return name in self._pictures
 
     def forget_pictures(self) -> None:
         """Discard all thumbnails, e.g. because they have the colours of the previous theme."""

@@ -15,6 +15,7 @@ from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, QSize, Q
 from PySide6.QtGui import QAction, QPixmap, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QComboBox,
     QHeaderView,
     QPlainTextEdit,
     QSizePolicy,
@@ -27,7 +28,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.gallery.core.exhibits import Exhibit
-from subflow_app.features.gallery.core.recipe import SOURCES, rulings
+from subflow_app.features.gallery.core.recipe import SOURCES, AgentColumn, rulings
 from subflow_app.features.gallery.core.report_tables import (
     published_table,
     rulings_table,
@@ -40,6 +41,7 @@ from subflow_app.features.gallery.qt.cards import (
     EXHIBIT_ROLE,
     CardDelegate,
     ExperimentModel,
+    agents_text,
     cause_text,
     counts_text,
     state_text,
@@ -246,7 +248,12 @@ class ExperimentPage(QWidget):
     def show_queued(self, queued: QueuedState | None) -> None:
         """Show the state in the queue; None for an experiment outside the queue."""
         if self.exhibit is not None:
-            told = [state_text(self.exhibit, queued), counts_text(self.exhibit.counts), takes_text(self.exhibit)]
+            told = [
+                agents_text(self.exhibit),
+                state_text(self.exhibit, queued),
+                counts_text(self.exhibit.counts),
+                takes_text(self.exhibit),
+            ]
             self.state.setText(" · ".join(text for text in told if text))
 
     def _will_show(self, exhibit: Exhibit) -> str:
@@ -270,6 +277,14 @@ class ExperimentPage(QWidget):
         return f"{tr('Not run yet.')} {told}"
 
 
+def _reading() -> tuple[str, str]:
+    """Title and text while experiments are read."""
+    return (
+        tr("Reading the experiments…"),
+        tr("The results of five papers, run here and compared with the printed ones."),
+    )
+
+
 _LIST_WIDTHS = (460, 0.38, 220)
 
 
@@ -281,6 +296,7 @@ class GalleryPanel(QWidget):
     """Shows experiments; actions and signals carry the user's requests."""
 
     selection_changed = Signal()
+    column_changed = Signal(object)  # AgentColumn
     menu_requested = Signal(QPoint)  # position on the screen
 
     def __init__(
@@ -304,32 +320,61 @@ class GalleryPanel(QWidget):
         )
         self.tree.activated.connect(lambda _index: self.page.figure.setFocus())
         self.tree.selectionModel().selectionChanged.connect(lambda _new, _old: self.selection_changed.emit())
-        self._nothing = EmptyState(
-            "gallery",
-            tr("Reading the experiments…"),
-            tr("The results of five papers, run here and compared with the printed ones."),
-            text_width=_NARROW,
+        self._nothing = EmptyState("gallery", *_reading(), text_width=_NARROW)
+        self.column = named(QComboBox(self), "gallery_agents", tr("Agents of the experiments"))
+        self.column.addItem(tr("Agents as printed"), AgentColumn.PRINTED.value)
+        self.column.addItem(tr("Agents with wider training"), AgentColumn.WIDE.value)
+        self.column.setToolTip(
+            tr(
+                "The agents learned and act as their papers print it, or they have policies with wider training. "
+                "Their results and checks are kept apart."
+            )
         )
+        self.column.currentIndexChanged.connect(lambda _index: self.column_changed.emit(self._chosen_column))
+        rows = QWidget(self)
+        v_box(rows, h_box(None, (self.column, 1), margins=(6, 0, 6, 4)), (self.tree, 1), margins=0, spacing=0)
         right = QWidget(self)
         self._stack = QStackedLayout(right)
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self.page)
-        self._list = ListBeside("gallery", self.tree, right, actions, _LIST_WIDTHS)
+        self._list = ListBeside("gallery", rows, right, actions, _LIST_WIDTHS)
         self._list.bar.setAccessibleName(tr("Progress of the experiments"))
         v_box(self, self._list, margins=0)
         self.setFocusProxy(self.tree)
+        self._shown = ""  # name of the recipe on the page
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
-        """Show these experiments. The current experiment remains selected; without one, the first is selected."""
+        """Show these experiments.
+
+        The current experiment remains selected, also in another column of agents; without one, the first is selected.
+        """
         chosen = self.current()
         self.model.show_exhibits(exhibits)
         self.tree.expandAll()
         if exhibits:
             ordered = self.model.exhibits()
-            self.choose([chosen.name if chosen is not None else ordered[0].name])
+            is_same = (each for each in ordered if chosen is not None and each.name == chosen.name)
+            is_alike = (each for each in ordered if each.recipe is not None and each.recipe.name == self._shown)
+            self.choose([next(is_same, next(is_alike, ordered[0])).name])
+        elif self._chosen_column is AgentColumn.WIDE:
+            text = tr("No agent of these experiments has a policy with wider training.")
+            self._show_nothing(tr("No experiments"), text)
         else:
-            self._nothing.set_text(tr("No experiments"), tr("The folder of experiments has no recipes."))
-            self._stack.setCurrentWidget(self._nothing)
+            self._show_nothing(tr("No experiments"), tr("The folder of experiments has no recipes."))
+
+    @property
+    def _chosen_column(self) -> AgentColumn:
+        return AgentColumn(self.column.currentData())
+
+    def show_reading(self) -> None:
+        """Show no experiment while those of another column of agents are read."""
+        self.model.show_exhibits(())
+        self._show_nothing(*_reading())
+
+    def _show_nothing(self, title: str, text: str) -> None:
+        self.page.exhibit = None
+        self._nothing.set_text(title, text)
+        self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, names: Sequence[str]) -> None:
         """Select only these experiments; the first becomes the current experiment."""
@@ -373,6 +418,7 @@ class GalleryPanel(QWidget):
 
     def show_page(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
         """Show an experiment on the page."""
+        self._shown = "" if exhibit.recipe is None else exhibit.recipe.name
         self.page.show_exhibit(exhibit, queued)
         self._stack.setCurrentWidget(self.page)
 

@@ -14,7 +14,7 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
 
 from subflow_app.features.gallery.core.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
-from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe import AgentColumn, Recipe, label_of
 from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.gallery.core.report import figure_caption, write_report
 from subflow_app.features.gallery.core.reproduction import QueuedState, ReproductionQueue
@@ -55,6 +55,7 @@ _log = logging.getLogger(__name__)
 
 _REDRAW_MS = 200  # delay after the last change of size
 _MOST_PLOTTED = 30
+_ANNOUNCED_TOGETHER = 8
 _DPI_RANGE = (72, 300)
 
 
@@ -87,7 +88,10 @@ class GallerySession(QObject):
         self.panel = panel
         self._ports = ports
         self._recipes: dict[str, Recipe] = {}
-        self._known: dict[str, Exhibit] = {}
+        self._column = AgentColumn.PRINTED
+        self._exhibits: dict[AgentColumn, dict[str, Exhibit]] = {}
+        self._same: set[str] = set()  # labels of experiments that a column leaves as they are
+        self._to_announce: list[tuple[str, AgentColumn]] = []
         self._to_read: list[str] = []
         self._is_reading = False
         self._queue: ReproductionQueue | None = None
@@ -105,6 +109,7 @@ class GallerySession(QObject):
         self._is_closed = False
         self._redraw = timer(self, self._ask_drawing, _REDRAW_MS, is_single=True)
         panel.selection_changed.connect(self._on_selected)
+        panel.column_changed.connect(self.show_column)
         panel.page.figure.resized.connect(self._redraw.start)
         ports.database.opened.connect(self._on_database_opened)
         follow_theme(self._recolour)
@@ -190,7 +195,7 @@ class GallerySession(QObject):
 
         def copy() -> Exhibit:
             copy_experiment(library, recipe, store)
-            return read_exhibit(store, recipe.name, recipe=recipe, library=library)
+            return read_exhibit(store, recipe.label, recipe=recipe, library=library)
 
         def opened(own: Exhibit) -> None:
             if store is not self._ports.database.store or self._is_closed:
@@ -216,12 +221,12 @@ class GallerySession(QObject):
     def ask_export_figure(self) -> None:
         """Ask for a path, and write the figure as SVG, PDF or PNG."""
         exhibit = self.panel.page.exhibit
-        if exhibit is None or exhibit.figure is None:
+        if exhibit is None or exhibit.figure is None or exhibit.recipe is None:
             return
         figure = exhibit.figure
         filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
         exports = self._ports.exports
-        path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.name}.svg")
+        path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.recipe.file_name}.svg")
         if path is not None:
             process = self._process
 
@@ -276,39 +281,89 @@ class GallerySession(QObject):
 
     # ---- reading ----
 
+    @property
+    def _known(self) -> dict[str, Exhibit]:
+        """Experiments of the shown column of agents, by label."""
+        return self._exhibits.setdefault(self._column, {})
+
+    def _column_of(self, label: str) -> AgentColumn:
+        """Column of agents with this experiment."""
+        return next((column for column, known in self._exhibits.items() if label in known), self._column)
+
+    def show_column(self, column: AgentColumn) -> None:
+        """Show the experiments with other agents; the first time, they are read."""
+        if column is self._column:
+            return
+        self._column = column
+        if column not in self._exhibits:
+            self.panel.show_reading()
+            self.reload()
+            return
+        self._show_list()
+        for exhibit in self._known.values():
+            if not self.panel.model.has_picture(exhibit.name):
+                self._want_picture(exhibit)
+        self.changed.emit()
+        self._draw_next()
+
     def reload(self) -> None:
         """Read all experiments again: first unknown recipes, then all results, one after the other."""
-        names = recipe_names()
-        self._known = {name: self._known.get(name, Exhibit(name, is_read=False)) for name in names}
-        self._to_read = list(names)
+        column = self._column
+        names = {label_of(name, column): name for name in recipe_names()}
+        names = {label: name for label, name in names.items() if label not in self._same}
+        self._exhibits[column] = {label: self._known.get(label, Exhibit(label, is_read=False)) for label in names}
+        # Experiments of the other column that wait are still read, but later.
+        self._to_read = [*names, *(label for label in self._to_read if self._column_of(label) is not column)]
         if not names:
             self.panel.show_exhibits([])
-        new = [name for name in names if name not in self._recipes]
-        if new and not self._is_reading:
-            self._is_reading = True
-            self._ports.workers.start(
-                "read recipes",
-                lambda: [announce_exhibit(name) for name in new],
-                succeeded=self._on_announced,
-                failed=self._on_read_failed,
-            )
+        announced = {label_of(*pair) for pair in self._to_announce} | self._recipes.keys()
+        new = [(name, column) for label, name in names.items() if label not in announced]
+        self._to_announce = [*new, *self._to_announce]
         self._read_next()
 
-    def _on_announced(self, exhibits: list[Exhibit]) -> None:
+    def _announce(self) -> None:
+        # Only the column of wider training needs scenarios, which take time: its list appears part by part.
+        is_fast = self._to_announce[0][1] is AgentColumn.PRINTED
+        most = len(self._to_announce) if is_fast else _ANNOUNCED_TOGETHER
+        pairs, self._to_announce = self._to_announce[:most], self._to_announce[most:]
+        self._is_reading = True
+        self._ports.workers.start(
+            "read recipes",
+            lambda: {label_of(*pair): announce_exhibit(*pair) for pair in pairs},
+            succeeded=self._on_announced,
+            failed=self._on_read_failed,
+        )
+
+    def _on_announced(self, exhibits: dict[str, Exhibit | None]) -> None:
         self._is_reading = False
-        for exhibit in exhibits:
-            if exhibit.name in self._known:
-                self._known[exhibit.name] = exhibit
+        for label, exhibit in exhibits.items():
+            known = self._exhibits[self._column_of(label)]
+            if exhibit is None:
+                self._same.add(label)
+                known.pop(label, None)
+                self._to_read = [other for other in self._to_read if other != label]
+                continue
+            if label in known:
+                known[label] = exhibit
             if exhibit.recipe is not None:
-                self._recipes[exhibit.name] = exhibit.recipe
+                self._recipes[label] = exhibit.recipe
+            elif self._column_of(label) is not AgentColumn.PRINTED:
+                self._to_read = [other for other in self._to_read if other != label]
         self._show_list()
         self._read_next()
 
     def _show_list(self) -> None:
-        self.panel.show_exhibits([each for each in self._known.values() if each.recipe is not None or each.problem])
+        shown = [each for each in self._known.values() if each.recipe is not None or each.problem]
+        if shown or not any(column is self._column for _name, column in self._to_announce):
+            self.panel.show_exhibits(shown)
 
     def _read_next(self) -> None:
-        if self._is_reading or self._is_closed or not self._to_read:
+        if self._is_reading or self._is_closed:
+            return
+        if self._to_announce:
+            self._announce()
+            return
+        if not self._to_read:
             return
         name, store = self._wanted_first(self._to_read), self._ports.database.store
         self._to_read.remove(name)
@@ -360,7 +415,10 @@ class GallerySession(QObject):
         has_moved = exhibit.recipe is not self._recipes.get(exhibit.name)  # its paper may have changed
         if exhibit.recipe is not None:
             self._recipes[exhibit.name] = exhibit.recipe
-        self._known[exhibit.name] = exhibit
+        column = self._column_of(exhibit.name)
+        self._exhibits[column][exhibit.name] = exhibit
+        if column is not self._column:
+            return
         if has_moved or not self.panel.model.index_of(exhibit.name).isValid():
             self._show_list()
         else:
@@ -380,6 +438,10 @@ class GallerySession(QObject):
             self.study.forget()
         self._queue, self._states = None, {}
         self.panel.show_queue({})
+        # The other column is read from the new database when it is shown.
+        self._exhibits = {self._column: self._known}
+        self._to_read = []
+        self._to_announce = [pair for pair in self._to_announce if pair[1] is self._column]
         self.reload()
 
     # ---- running ----

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import zstandard
+from typing import TYPE_CHECKING
 
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.library.core.contents import of_experiment, of_lab
 from subflow_app.features.traces.core.scenario_hash import simulator_version
+from subflow_app.features.traces.core.summaries import Summaries, packed_summary
 from subflow_app.foundation.paths import trainings_directory
-from subflow_store.errors import RunNotFound, StoreCorrupt
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
@@ -23,11 +19,6 @@ if TYPE_CHECKING:
     from subflow_app.features.labs.core.lab import Lab
     from subflow_store import Store
     from subflow_store.copies import Copied
-
-# Keys of a compressed summary in the library: the compressed text, and the run whose summary served as dictionary.
-# A summary consists mostly of names, which runs of the same scenario and controllers share.
-_PACKED, _LIKE = "packed", "like"
-_LEVEL = 19
 
 SHIPPED_TAG = "shipped"
 """Tag of each run that was copied from the library."""
@@ -125,43 +116,10 @@ class AsShipped:
         kept = {name: value for name, value in summary.items() if name == "simulated_s"}
         alike = (str(summary.get("scenario")), *(str(flow.get("controller")) for flow in summary.get("flows", ())))
         number, first = self._first.setdefault(alike, (summary.get("run_id"), text))
-        if first is text:
-            return json.dumps(kept | {_PACKED: _text_of(zlib.compress(text.encode(), 9))})
-        compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=_raw(first), write_checksum=True)
-        return json.dumps(kept | {_LIKE: number, _PACKED: _text_of(compressor.compress(text.encode()))})
-
-
-def _text_of(packed: bytes) -> str:
-    return base64.b85encode(packed).decode("ascii")
-
-
-def _raw(text: str) -> zstandard.ZstdCompressionDict:
-    return zstandard.ZstdCompressionDict(text.encode(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        return json.dumps(kept | packed_summary(text, None if first is text else (number, first)))
 
 
 def _unpacked(library: Store) -> Callable[[str, str], str]:
     """A function that restores the original text of a document of the library."""
-    first: dict[int, str] = {}
-
-    def whole(document: Mapping[str, Any]) -> str:
-        packed = base64.b85decode(document[_PACKED])
-        if _LIKE not in document:
-            return zlib.decompress(packed).decode()
-        number = int(document[_LIKE])
-        if number not in first:
-            other = library.run(number).summary or {}
-            first[number] = zlib.decompress(base64.b85decode(other[_PACKED])).decode()
-        return zstandard.ZstdDecompressor(dict_data=_raw(first[number])).decompress(packed).decode()
-
-    def unpacked(kind: str, text: str) -> str:
-        document = json.loads(text) if kind == "summary" else {}
-        try:
-            return whole(document) if _PACKED in document else text
-        except (ValueError, TypeError, KeyError, zlib.error, zstandard.ZstdError, RunNotFound) as error:
-            raise StoreCorrupt(
-                f"a summary of the library cannot be unpacked ({error})",
-                path=str(library.path),
-                way_on="Install Subflow again, or rebuild the library with `subflow library build`.",
-            ) from error
-
-    return unpacked
+    summaries = Summaries(library)
+    return lambda kind, text: summaries.text(text) if kind == "summary" else text

@@ -20,6 +20,7 @@ from subflow_app.features.editor.core.scenario_source import ScenarioSource, sou
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.running.core.live_changes import LiveChange
+from subflow_app.features.running.core.policy_names import news_of_policies
 from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult, StepSize, next_event_s, step_end_s
 from subflow_app.features.running.qt.live_panel import LivePanel
 from subflow_app.features.running.qt.run_control import RunControl, ended_text
@@ -272,7 +273,9 @@ class RunSession(QObject):
             self._start()
 
     def _on_started(self, job: RunJob) -> None:
-        self._notices.run_began(job.warnings)
+        news, settings = news_of_policies(job.scenario, self._preferences.settings)
+        self._preferences.change(settings)
+        self._notices.run_began((*job.warnings, *news))
         if job.past is not None:
             self._shown.show_fork(job)
         elif self._is_following:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, localcontext
 from typing import Any, NamedTuple, overload
@@ -202,6 +202,18 @@ def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
             elif key.startswith(f"{later}."):
                 found[key] = f"{later} is swept too, and each of its values replaces {key}", f"{later} before {key}"
     return found
+
+
+def outer_first(keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys of a list of points without repetition, each before the keys of which it sets a whole table.
+
+    A point may set "flows.x.controller" and another point "flows.x.controller.policy", in any order.
+    """
+    found: list[str] = []
+    for key in dict.fromkeys(keys):
+        inner = (place for place, other in enumerate(found) if other.startswith(f"{key}."))
+        found.insert(next(inner, len(found)), key)
+    return tuple(found)
 
 
 def read_values(written: object) -> Sequence[TomlValue]:

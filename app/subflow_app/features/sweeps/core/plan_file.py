@@ -48,6 +48,7 @@ from subflow_app.features.sweeps.core.axes import (
     Axis,
     Drawn,
     check_value,
+    outer_first,
     overlaps,
     read_values,
     split_list,
@@ -462,7 +463,7 @@ def _list_axis(report: Report, tree: Mapping[str, Any]) -> tuple[Axis, ...]:
                 report.add(("points", number, key), error.message, error.allowed)
     if not tables and not report.problems:
         report.add(("points",), "no points", '[[points]] with keys and values, or points_file = "points.csv"')
-    keys = tuple(dict.fromkeys(key for table in tables for key in table))
+    keys = outer_first(key for table in tables for key in table)
     if not keys:
         return ()
     return (Axis(keys, tuple(tuple(table.get(key) for table in tables) for key in keys)),)
