@@ -54,7 +54,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "eta_s",
         "s",
-        "Time to the end of the budget at the speed since the last report, then of the evaluation.",
+        "Estimated time until the training ends: rest of the budget, evaluations and the last checkpoint.",
     ),
 )
 """All values of "metrics" reports. A report omits inapplicable and unknown values."""
@@ -69,6 +69,7 @@ class ReportKind(StrEnum):
     METRICS = "metrics"  # values: the known METRICS
     EVALUATION = "evaluation"  # values: step, is_best, score, those of Evaluation.to_json(), validation if used
     CHECKPOINT = "checkpoint"  # values: step, path, seconds
+    PROGRESS = "progress"  # values: step, doing ("evaluating", after the budget is spent), eta_s (s, or null)
     STATE = "state"  # values: state (of TrainingState), step and why
     POLICY = "policy_view"  # values: step, path of the latest policy file
     # values: error (class name), message, metric (or null), step, checkpoint (path of the last good one, or null)

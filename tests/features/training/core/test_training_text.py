@@ -55,6 +55,10 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
         ("Loss", "2.00", "%"),
         ("Updates", "449.3", "per s"),
     ]
+    assert metric_rows({"kl": 1.234e-8, "td_error": 0.0123456}) == [
+        ("TD error", "0.0123", ""),
+        ("KL divergence", "1.23e-08", "nat"),
+    ]
     assert metric_rows({"q_mean": float("nan")}) == [("Mean Q", "–", "")]
 
 
@@ -63,7 +67,9 @@ def test_progress_is_told_as_far_as_it_is_known() -> None:
     assert progress_line(known) == ("step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go")
     assert progress_line({"step": 1, "elapsed_s": 2.0}) == "step 1 in 2 s"
     spent = progress_line(known, is_spent=True)
-    assert spent == "step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, evaluating the policy"
+    assert spent == "step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, evaluating the policy, 2 min 20 s to go"
+    unknown = progress_line(known | {"eta_s": None}, is_spent=True)
+    assert unknown == "step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, evaluating the policy"
 
 
 def test_the_budget_that_is_spent_first_counts() -> None:

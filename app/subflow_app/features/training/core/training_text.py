@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.foundation.json_document import number
+from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.number_text import (
     NOTHING,
     count_text,
@@ -15,6 +17,7 @@ from subflow_app.vocabulary.number_text import (
     fixed,
     fixed_text,
     mbit_text,
+    rounded_text,
     short_time_text,
 )
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
@@ -34,7 +37,14 @@ _SHOWN = (
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Heading, value and unit of each reported metric, in the order of display."""
     shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
-    return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
+    return [(each.title, _metric_text(each, number(metrics[each.key])), each.unit) for each in shown]
+
+
+def _metric_text(measure: Measure, value: float) -> str:
+    """A metric with its usual decimals, or else with three significant digits; small values are not rounded to 0."""
+    if measure.decimals is not None or not math.isfinite(value):
+        return measure.text(value)
+    return rounded_text(value * measure.scale)
 
 
 def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
@@ -51,8 +61,8 @@ def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
         parts.append(f"{count_text(metrics['episodes'])} episodes")
     line = f"{', '.join(parts)} in {duration_text(metrics.get('elapsed_s', 0.0))}"
     if is_spent:
-        return f"{line}, evaluating the policy"
-    return f"{line}, {duration_text(metrics['eta_s'])} to go" if "eta_s" in metrics else line
+        line += ", evaluating the policy"
+    return line if metrics.get("eta_s") is None else f"{line}, {duration_text(metrics['eta_s'])} to go"
 
 
 def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
