@@ -19,9 +19,10 @@ from subflow_app.features.training.core.training_draft import (
     TrainingChoices,
     TrainingOrder,
 )
+from subflow_app.features.training.core.training_grounds import TrainingGrounds
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.features.training.core.training_service import ServedTraining
-from subflow_app.features.training.core.trainings import Trainings, is_distribution
+from subflow_app.features.training.core.trainings import Trainings
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.params import Dimension, Param
@@ -125,6 +126,7 @@ class FakeDesk(Trainings):
             budget="50 000 decisions",
             folder=self.folder / str(number),
             state=state,
+            grounds=TrainingGrounds("drlcc-sc1", families=("all",), families_share=0.5),
         )
         assert training.folder is not None
         training.folder.mkdir(parents=True)
@@ -136,6 +138,7 @@ class FakeDesk(Trainings):
         """Adds a report of metrics."""
         training.log.add(metrics)
         training.fraction = metrics.get("step", 0.0) / 50_000
+        training.remaining_s = metrics.get("eta_s", math.nan)
         self._is_changed = True
 
     def learn(self, training: Training, reports: int = 200, *, level: float = 3.2e6, rng: int = 1) -> None:
@@ -193,8 +196,8 @@ class FakeDesk(Trainings):
     def choices(self) -> TrainingChoices:
         return TrainingChoices(self.agents, RECIPES, ("drlcc-sc1", "t-2link"))
 
-    def draws(self, scenario: DocumentText | str) -> bool:
-        return isinstance(scenario, DocumentText) and is_distribution(scenario.text)
+    def scenario_text(self, scenario: DocumentText | str) -> str:
+        return scenario.text if isinstance(scenario, DocumentText) else ""
 
     def trainings(self) -> Sequence[Training]:
         return self._trainings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -158,7 +159,8 @@ def test_a_distribution_in_the_window_is_said_in_the_form(desk: Desk) -> None:
     desk.documents.open_text(
         TWO_PATHS + '\n[training.draws]\n"links.wifi.loss" = { uniform = ["0%", "2%"] }\n', "drawn"
     )
-    assert "another scenario" in hints()
+    assert "with these draws" in hints()
+    assert "links.wifi.loss: 0% to 2%" in hints()
 
 
 def test_the_table_follows_a_training(page: LonePage, trainings: FakeDesk) -> None:
@@ -172,8 +174,13 @@ def test_the_table_follows_a_training(page: LonePage, trainings: FakeDesk) -> No
     assert cell(page, training, "Updates/s") == "440"
     assert cell(page, training, "Time left").endswith(" s")
     trainings.learn(training, 200, level=3.3e6)
+    training.remaining_s = 20.0
     settle(page)
-    assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating")
+    assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating, 20 s")
+    training.remaining_s = math.nan
+    settle(page)
+    page.train._on_changed()
+    assert cell(page, training, "Time left") == "evaluating"
     trainings.set_state(training, JobState.PAUSED)
     settle(page)
     assert cell(page, training, "State") == "paused"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from subflow_agents import CLASSICS
 from subflow_app.features.training.core.training_folder import best_policy, latest_policy
+from subflow_app.features.training.core.training_grounds import TrainingGrounds
 from subflow_app.features.training.core.training_metrics import MetricLog
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.vocabulary.language import translatable
@@ -81,6 +82,8 @@ class Training:
         log: the reported metrics.
         comparisons: evaluations, oldest first.
         policy_version: number that increases with each new policy file.
+        remaining_s: estimated time until the training ends, s; NaN while unknown.
+        grounds: networks on which it takes place; None if unknown.
     """
 
     id: str
@@ -98,6 +101,8 @@ class Training:
     log: MetricLog = field(default_factory=MetricLog)
     comparisons: list[Comparison] = field(default_factory=list)
     policy_version: int = 0
+    remaining_s: float = math.nan
+    grounds: TrainingGrounds | None = None
 
     @property
     def policy_path(self) -> Path | None:

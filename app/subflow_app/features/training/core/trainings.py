@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import tomllib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -28,6 +27,7 @@ from subflow_app.features.training.core.training_draft import (
     TrainingOrder,
 )
 from subflow_app.features.training.core.training_folder import has_checkpoint
+from subflow_app.features.training.core.training_grounds import grounds_of
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.features.training.core.training_record import sync_all
 from subflow_app.features.training.core.training_service import ServedTraining, TrainingService
@@ -47,7 +47,9 @@ from subflow_app.foundation.paths import new_training_directory, trainings_direc
 from subflow_app.foundation.resources import find_scenario, scenario_names
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.errors import SimError
 from subflow_sim.params import Dimension, Param
+from subflow_sim.scenario import read_scenario_text
 from subflow_sim.stats import Estimate
 from subflow_store import StoreError
 
@@ -117,14 +119,15 @@ class Trainings(TrainingService):
         )
         return TrainingChoices(listed, tuple(recipes), scenario_names())
 
-    def draws(self, scenario: DocumentText | str) -> bool:
-        """True if a scenario, given as a document, name or path, is a distribution; False if it cannot be read."""
+    def scenario_text(self, scenario: DocumentText | str) -> str:
+        """TOML of a scenario, given as a document, name or path; empty if it cannot be read."""
         if isinstance(scenario, DocumentText):
-            return is_distribution(scenario.text)
+            return scenario.text
         try:
-            return is_distribution(find_scenario(scenario).read_text(encoding="utf-8-sig"))
-        except (InputError, OSError, UnicodeDecodeError):
-            return False
+            return read_scenario_text(find_scenario(scenario))
+        except (InputError, SimError):
+            return ""
+
 
     def trainings(self) -> Sequence[Training]:
         """All training runs, newest first. Each one is represented by the same object as long as it is listed."""
@@ -320,6 +323,7 @@ class Trainings(TrainingService):
             folder=Path(config.folder) if config.folder else None,
             state=JobState.WAITING,
             fraction=0.0,
+            grounds=grounds_of(config),
         )
 
     def _job(self, training: Training) -> TrainingJob | None:
@@ -339,6 +343,9 @@ class Trainings(TrainingService):
             training.log.add(values)
             config = self._configs[training.id]
             training.fraction = _fraction(config, step, number(values.get("elapsed_s")))
+            training.remaining_s = number(values.get("eta_s"))
+        elif kind == ReportKind.PROGRESS:
+            training.remaining_s = number(values.get("eta_s"))
         elif kind == ReportKind.EVALUATION:
             made = _comparison(values, training)
             if made is None:
@@ -349,14 +356,6 @@ class Trainings(TrainingService):
         else:
             return False
         return True
-
-
-def is_distribution(text: str) -> bool:
-    """True if each episode draws a different scenario from this scenario; False if the text is not TOML."""
-    try:
-        return isinstance(tomllib.loads(text).get("training"), dict)
-    except tomllib.TOMLDecodeError:
-        return False
 
 
 def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
@@ -400,6 +399,7 @@ def _recipe_choice(recipe: Any) -> RecipeChoice:
         {**values, **options},
         families,
         float(recipe.settings.get("families_share", _FAMILIES_SHARE)) if families else 0.0,
+        recipe.training,
     )
 
 
