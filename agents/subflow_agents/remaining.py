@@ -82,4 +82,6 @@ class Speed:
         if len(self._points) < 2:
             return math.nan
         (first_s, first_step), (last_s, last_step) = self._points[0], self._points[-1]
-        return (last_step - first_step) / (last_s - first_s) if last_s > first_s and last_step > first_step else math.nan
+        return (
+            (last_step - first_step) / (last_s - first_s) if last_s > first_s and last_step > first_step else math.nan
+        )

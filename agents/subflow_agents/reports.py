@@ -37,6 +37,7 @@ METRICS: tuple[Metric, ...] = (
         "Goodput of a flow with the agent while it was active, as in evaluations; mean over flows and episodes.",
     ),
     Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes."),
+    Metric("rtt_s", "s", "Mean RTT of the subflows in those episodes."),
     Metric("loss_ratio", "1", "Packets lost over packets sent in those episodes."),
     Metric("jain", "1", "Jain's index over the goodputs of the flows in those episodes, their mean."),
     Metric("td_error", "1", "Mean |Q(s, a) - y| of the minibatches since the last report; PPO: of the value function."),

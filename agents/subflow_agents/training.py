@@ -314,7 +314,7 @@ class _Training:
             "sim_s_per_s": (self._simulated_s - before_simulated_s) / passed_s,
             **self.learner.metrics(),
         }
-        for name in ("goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain"):
+        for name in ("goodput_bps", "flow_goodput_bps", "rtt_inflation", "rtt_s", "loss_ratio", "jain"):
             told = [each[name] for each in self._ended if math.isfinite(each.get(name, math.nan))]
             if told:
                 values[name] = math.fsum(told) / len(told)

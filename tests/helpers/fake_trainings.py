@@ -155,6 +155,7 @@ class FakeDesk(Trainings):
                 return_mean=-1.0 + 1.6 * grown + random.normal(0, 0.08),
                 flow_goodput_bps=level * (0.45 + 0.55 * grown) + random.normal(0, 1e5),
                 rtt_inflation=1.8 - 0.4 * grown,
+                rtt_s=0.05 * (1.8 - 0.4 * grown),
                 loss_ratio=0.02,
                 jain=0.97,
                 td_error=0.4 * math.exp(-3 * done) + 0.05 + abs(random.normal(0, 0.01)),
@@ -176,6 +177,16 @@ class FakeDesk(Trainings):
                 Estimate(goodput_bps, 1.2e5),
                 {name: Estimate(mean, 6e4) for name, mean in classics.items()},
                 0.98,
+                {
+                    name: {
+                        "goodput_bps": Estimate(mean, 6e4),
+                        "rtt_s": Estimate(0.08, 0.004),
+                        "loss_ratio": Estimate(0.012, 0.001),
+                        "jain": Estimate(0.98, 0.01),
+                    }
+                    for name, mean in {training.agent: goodput_bps, **classics}.items()
+                },
+                {"reward": 0.5, "goodput": 1.5, "delay": -0.2, "loss": -0.8},
             )
         )
         self._is_changed = True

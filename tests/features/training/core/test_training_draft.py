@@ -12,7 +12,6 @@ from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     FROM_FILE,
     NO_RECIPE,
-    RecipeChoice,
     TrainingDraft,
 )
 from subflow_app.features.training.core.training_grounds import draw_lines, grounds_text
@@ -50,7 +49,7 @@ def test_the_form_says_which_networks_the_episodes_are_on() -> None:
     recipe = replace(RECIPES[0], families=("all",), families_share=0.4)
     draft = TrainingDraft(AGENTS, (recipe,), ("drlcc-sc1",))
     assert any(group.hint.startswith("40 % of the episodes are on networks of all 14") for group in draft.form().groups)
-    # The table of the recipe replaces the one of its scenario, and no other one.
+    # The table of the recipe replaces the table of its own scenario alone.
     own = {"draws": {"links.wifi.rate": {"uniform": ["1Mbit/s", "2Mbit/s"]}}}
     draft = TrainingDraft(AGENTS, (replace(recipe, training=own),), ("drlcc-sc1",))
     text = '[training.draws]\nlinks.lte.delay = { choice = ["5ms", "50ms"] }\n'
@@ -58,7 +57,7 @@ def test_the_form_says_which_networks_the_episodes_are_on() -> None:
     draft.set_value("scenario", DOCUMENT)
     assert draw_lines(draft.grounds("Mine", text).text) == ["links.lte.delay: 5ms or 50ms"]
     assert grounds_text(draft.grounds("Mine", text)) == (
-        "40 % of the episodes are on networks of all 14 families of the arena, 60 % on Mine with these draws. "
+        "40 % of the episodes are on networks of all 14 families of the arena, 60 % on “Mine” with these draws. "
         "Goodput, RTT and loss of the training are means over all of them."
     )
 

@@ -36,7 +36,7 @@ ALONE = TrainingGrounds("Two paths")
 def test_each_draw_is_a_line() -> None:
     assert draw_lines(DRAWN) == [
         "links.wifi.rate: 2Mbit/s to 16Mbit/s, logarithmic",
-        "links.wifi.queue: 0.5 to 1.5 of the bandwidth-delay product",
+        "links.wifi.queue: bandwidth-delay product × 0.5 to 1.5",
         "links.lte.rate: 2 × links.wifi.rate",
         "flows.download.count: 2 to 6",
         "flows.tcp.start: 0s or 29s",
@@ -49,20 +49,21 @@ def test_each_draw_is_a_line() -> None:
 @pytest.mark.parametrize(
     ("grounds", "said"),
     [
-        (ALONE, "All episodes are on Two paths, each with new random numbers."),
-        (replace(ALONE, text=DRAWN), "All episodes are on Two paths with these draws."),
+        (ALONE, "All episodes are on “Two paths”, each with new random numbers."),
+        (replace(ALONE, text=DRAWN), "All episodes are on “Two paths” with these draws."),
         (
             replace(ALONE, text=DRAWN, families=("all",), families_share=0.5),
-            "Half of the episodes are on networks of all 14 families of the arena, half on Two paths with these draws.",
+            "Half of the episodes are on networks of all 14 families of the arena, half on “Two paths” with these "
+            "draws.",
         ),
         (
             replace(ALONE, families=("lossy", "walk"), families_share=0.12),
-            "12 % of the episodes are on networks of the arena (lossy, walk), 88 % on Two paths, each with new random "
-            "numbers.",
+            "12 % of the episodes are on networks of the arena (lossy, walk), 88 % on “Two paths”, each with new "
+            "random numbers.",
         ),
         (
             replace(ALONE, families=("walk",), families_share=1.0),
-            "All episodes are on networks of the arena (walk). Two paths only serves for evaluations.",
+            "All episodes are on networks of the arena (walk). “Two paths” only serves for evaluations.",
         ),
         (
             replace(ALONE, families=("all",), families_share=0.4, options={"draws": "wide"}),
@@ -70,7 +71,7 @@ def test_each_draw_is_a_line() -> None:
         ),
         (
             replace(ALONE, text=DRAWN, families=("all",), families_share=0.4, options={"mode": "offline_log"}),
-            "Learns from a log of monitor intervals, recorded on Two paths before it begins.",
+            "Learns from a log of monitor intervals, recorded on “Two paths” before it begins.",
         ),
     ],
 )
@@ -78,6 +79,7 @@ def test_the_text_gives_every_kind_of_network_with_its_share(grounds: TrainingGr
     assert said in grounds_text(grounds)
     uses_draws = "these draws" in said
     assert (len(grounds_lines(grounds)) > 1) == uses_draws
+    assert not uses_draws or grounds_lines(grounds, 2)[-1] == "and 5 more"
 
 
 def test_shipped_recipes_have_the_same_grounds_in_form_and_training() -> None:

@@ -29,6 +29,7 @@ NO_RECIPE = "none"
 """Value of the recipe field that selects the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
+_MOST_DRAWS = 6  # lines of draws in the form, of which the page of a small screen still shows the fields below
 _MOST_SEEDS = 1_000_000  # larger seeds are reserved for evaluations
 _PREFIX = "options."
 _OWN = "training."  # prefix of the keys of all other fields, which makes the keys unambiguous
@@ -133,7 +134,7 @@ class RecipeChoice:
         values: SI values of the fields that it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on.
         families: arena families whose networks are used in some episodes; "all" means every family.
         families_share: share of these episodes, 0 to 1.
-        training: `[training]` table that replaces the one of its scenario; None: no replacement.
+        training: `[training]` table that replaces the table of its scenario; None: no replacement.
     """
 
     name: str
@@ -291,7 +292,7 @@ class TrainingDraft:
             text: TOML of the chosen scenario; empty if it cannot be read.
         """
         agent = self.agent
-        hint = "\n".join(grounds_lines(self.grounds(document, text)))
+        hint = "\n".join(grounds_lines(self.grounds(document, text), _MOST_DRAWS))
         groups = [
             FormGroup(
                 "",

@@ -19,7 +19,6 @@ _MODE, _LOG = "mode", "offline_log"
 _DRAWS = "draws"
 """Option of an agent that draws networks itself instead of using the scenario."""
 
-_MOST_DRAWS = 12
 _RANGES = {
     "uniform": translatable("{low} to {high}"),
     "log_uniform": translatable("{low} to {high}, logarithmic"),
@@ -61,7 +60,7 @@ def grounds_of(config: TrainingConfig) -> TrainingGrounds:
 
 def grounds_text(grounds: TrainingGrounds) -> str:
     """The networks of the episodes, with the share of each kind of network, in one or two sentences."""
-    scenario = grounds.scenario
+    scenario = f"“{grounds.scenario}”"
     if grounds.options.get(_MODE) == _LOG:
         return tr(
             "Learns from a log of monitor intervals, recorded on {scenario} before it begins. The log answers each "
@@ -103,8 +102,8 @@ def _own_networks(grounds: TrainingGrounds) -> str:
     if isinstance(drawn := grounds.options.get(_DRAWS), str):
         return tr("networks that the agent draws (draws = {kind})", kind=drawn)
     if draw_lines(grounds.text):
-        return tr("{scenario} with these draws", scenario=grounds.scenario)
-    return tr("{scenario}, each with new random numbers", scenario=grounds.scenario)
+        return tr("{scenario} with these draws", scenario=f"“{grounds.scenario}”")
+    return tr("{scenario}, each with new random numbers", scenario=f"“{grounds.scenario}”")
 
 
 def uses_draws(grounds: TrainingGrounds) -> bool:
@@ -135,11 +134,17 @@ def draw_lines(text: str) -> list[str]:
     return lines
 
 
-def grounds_lines(grounds: TrainingGrounds) -> list[str]:
-    """The text of `grounds_text`, followed by a line for each draw that is used, up to a dozen."""
+def grounds_lines(grounds: TrainingGrounds, most: int | None = None) -> list[str]:
+    """The text of `grounds_text`, followed by a line for each draw that is used.
+
+    Args:
+        grounds: sources of the episodes.
+        most: maximum number of draws; None: all.
+    """
     lines = draw_lines(grounds.text) if uses_draws(grounds) else []
-    more = [tr("and {count} more", count=len(lines) - _MOST_DRAWS)] if len(lines) > _MOST_DRAWS else []
-    return [grounds_text(grounds), *lines[:_MOST_DRAWS], *more]
+    shown = lines[:most]
+    more = [tr("and {count} more", count=len(lines) - len(shown))] if len(shown) < len(lines) else []
+    return [grounds_text(grounds), *shown, *more]
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -160,7 +165,7 @@ def _draw_text(value: object) -> str:
     if isinstance(options := value.get("choice"), list):
         return tr(" or ").join(map(_draw_text, options))
     if "bdp" in value:
-        return tr("{factor} of the bandwidth-delay product", factor=_draw_text(value["bdp"]))
+        return tr("bandwidth-delay product × {factor}", factor=_draw_text(value["bdp"]))
     if "of" in value:
         times = _draw_text(value["times"]) + " × " if "times" in value else ""
         return f"{times}{value['of']}"

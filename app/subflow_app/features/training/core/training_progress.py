@@ -41,6 +41,9 @@ class Comparison:
         goodput_bps: goodput of a flow controlled by the agent, bit/s.
         classics: goodput of each classic controller on the same seeds, by name.
         jain: Jain's index of the agent's flows; NaN if unknown.
+        figures: all results by controller and metric, the agent under its name.
+        reward: mean reward of the agent's decisions and its parts, by the names of `subflow_agents.reward_terms`; empty
+            if they are unknown.
     """
 
     step: float
@@ -48,6 +51,8 @@ class Comparison:
     goodput_bps: Estimate
     classics: Mapping[str, Estimate] = field(default_factory=dict)
     jain: float = math.nan
+    figures: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    reward: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def best_classic(self) -> str:

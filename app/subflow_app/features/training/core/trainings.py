@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
+from subflow_agents.reward_terms import TERMS
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import source_of
 from subflow_app.features.training.core.policy_surface import SeenPolicy, observe_policy
@@ -29,7 +30,7 @@ from subflow_app.features.training.core.training_draft import (
 from subflow_app.features.training.core.training_folder import has_checkpoint
 from subflow_app.features.training.core.training_grounds import grounds_of
 from subflow_app.features.training.core.training_progress import Comparison, Training
-from subflow_app.features.training.core.training_record import sync_all
+from subflow_app.features.training.core.training_record import EVALUATED, REWARD, reward_metric, sync_all
 from subflow_app.features.training.core.training_service import ServedTraining, TrainingService
 from subflow_app.features.training.core.training_setup import (
     TrainingRequest,
@@ -39,6 +40,7 @@ from subflow_app.features.training.core.training_setup import (
     recipe_names,
     request_of,
 )
+from subflow_app.features.training.core.training_text import reward_of
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import AppError, InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState
@@ -127,7 +129,6 @@ class Trainings(TrainingService):
             return read_scenario_text(find_scenario(scenario))
         except (InputError, SimError):
             return ""
-
 
     def trainings(self) -> Sequence[Training]:
         """All training runs, newest first. Each one is represented by the same object as long as it is listed."""
@@ -466,13 +467,19 @@ def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | N
     own = next((each for each in controllers if not each.get("is_baseline")), None)
     if own is None:
         return None
-    jain = own.get("jain")
+    figures = {
+        str(each["label"]): {key: _estimate(each[key]) for key in EVALUATED if isinstance(each.get(key), Mapping)}
+        for each in controllers
+    }
+    mine = figures[str(own["label"])]
     return Comparison(
         step,
         _elapsed_at(training, step),
-        _estimate(own["goodput_bps"]),
+        mine["goodput_bps"],
         {str(each["label"]): _estimate(each["goodput_bps"]) for each in controllers if each.get("is_baseline")},
-        number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
+        mine.get("jain", Estimate(math.nan)).mean,
+        figures,
+        reward_of(values),
     )
 
 
@@ -488,7 +495,13 @@ def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, tr
             goodputs = {label: each for (label, metric), each in known.items() if metric == "goodput_bps"}
             classics = {label: each for label, each in goodputs.items() if label != config.agent}
             jain = known.get((config.agent, "jain"), Estimate(math.nan)).mean
-            made.append(Comparison(float(step), _elapsed_at(training, step), own, classics, jain))
+            by_label: dict[str, dict[str, Estimate]] = {}
+            for (label, metric), each in known.items():
+                by_label.setdefault(label, {})[metric] = each
+            parts = (REWARD, *TERMS)
+            reward = {name: known[key].mean for name in parts if (key := (config.agent, reward_metric(name))) in known}
+            elapsed_s = _elapsed_at(training, step)
+            made.append(Comparison(float(step), elapsed_s, own, classics, jain, by_label, reward))
     return made
 
 

@@ -41,6 +41,7 @@ from subflow_app.features.training.core.training_grounds import TrainingGrounds,
 from subflow_app.features.training.core.training_metrics import SATURATION_WARNING
 from subflow_app.features.training.core.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.features.training.qt.curves import PolicyView, TrainingCurves
+from subflow_app.features.training.qt.evaluation_view import EvaluationView
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.jobs.progress import JobState
@@ -321,6 +322,7 @@ class TrainPage(QWidget):
         self._model = TrainingTable(self)
         self.table = QTableView(self)
         self.curves = TrainingCurves(self)
+        self.evaluation = EvaluationView(self)
         self.policy = PolicyView(workers, self._observe, self)
         self.rival = QComboBox(self)
         self._form_waits = muted(Label(self))
@@ -481,6 +483,7 @@ class TrainPage(QWidget):
         self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
         self.curves.refresh()
         self.policy.refresh()
+        self.evaluation.refresh()
         if self.possible() != self._possible:
             # The possible actions can change while the state does not: for example, the first policy permits a race.
             self._possible = self.possible()
@@ -494,6 +497,7 @@ class TrainPage(QWidget):
                 self._each(self.desk.load_log)
             self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
             self.policy.show_training(selected[0] if len(selected) == 1 else None)
+            self.evaluation.show_training(selected[0] if len(selected) == 1 else None)
             self._show_grounds(selected[0].grounds if len(selected) == 1 else None)
             if len(selected) == 1:
                 self._offer_rivals()
@@ -571,6 +575,7 @@ class TrainPage(QWidget):
         self.tabs.setDocumentMode(True)
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.curves, tr("Curves"))
+        self.tabs.addTab(self.evaluation, tr("Evaluation"))
         self.tabs.addTab(self.policy, tr("Policy"))
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())
         top = QWidget(self)
