@@ -7,6 +7,9 @@ from collections import deque
 from dataclasses import dataclass
 
 
+_RECENT = 0.25  # share of the learning time over which the speed is measured
+
+
 @dataclass(frozen=True, slots=True)
 class RemainingTime:
     """Remaining time of a training from its speed and the durations of its other work.
@@ -56,7 +59,10 @@ class RemainingTime:
 
 
 class Speed:
-    """Transitions per second over the later half of the learning time, so that a fast warm-up counts less and less."""
+    """Transitions per second over the last quarter of the learning time.
+
+    A fast warm-up soon stops counting, and so does the time in which baselines compete for the processor.
+    """
 
     def __init__(self) -> None:
         self._points: deque[tuple[float, int]] = deque()  # learning time in s, number of transitions
@@ -72,8 +78,8 @@ class Speed:
         if not self._points:
             self._begin_s = learning_s
         self._points.append((learning_s, step))
-        middle_s = (self._begin_s + learning_s) / 2
-        while len(self._points) > 2 and self._points[1][0] <= middle_s:
+        first_s = self._begin_s + (1 - _RECENT) * (learning_s - self._begin_s)
+        while len(self._points) > 2 and self._points[1][0] <= first_s:
             self._points.popleft()
 
     @property

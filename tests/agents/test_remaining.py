@@ -83,7 +83,7 @@ def test_an_unknown_duration_of_evaluations_makes_the_estimate_unknown() -> None
     assert RemainingTime(100, math.inf, 10.0).total_s == 10
 
 
-def test_speed_follows_the_later_half() -> None:
+def test_speed_follows_the_last_quarter() -> None:
     speed = Speed()
     assert math.isnan(speed.steps_per_s)
     for second in range(11):
