@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_agents.config import CLASSICS
 from subflow_agents.errors import ConfigError
+from subflow_agents.reward_terms import reward_terms
 from subflow_agents.scenarios import SINGLE_PATH_BASELINES, read_scenario, steered_flows
 from subflow_sim.gate import toml_tree
 from subflow_sim.stats import Estimate
@@ -59,6 +60,8 @@ class RunFigures:
             was not lost), at least LEAST_MBPS: proportional fairness in which wasted capacity counts like capacity
             taken from others.
         flows: goodput of each flow under evaluation, bit/s.
+        reward: mean reward of a decision and its parts; see `subflow_agents.reward_terms`. Empty without an agent, and
+            if only the summary of the run is known.
     """
 
     seed: int
@@ -70,6 +73,7 @@ class RunFigures:
     jain: float
     score: float
     flows: dict[str, float] = field(default_factory=dict)
+    reward: Mapping[str, float] = field(default_factory=dict)
 
 
 FIGURES = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
@@ -94,6 +98,11 @@ class ControllerResult:
     def flow(self, name: str) -> Estimate:
         """Mean and confidence interval of a flow's goodput over the seeds in which the flow was active, bit/s."""
         return Estimate.of(run.flows[name] for run in self.runs if name in run.flows)
+
+    def reward(self) -> dict[str, Estimate]:
+        """Mean and confidence interval of the reward and of its parts over the seeds; empty if they are unknown."""
+        names = dict.fromkeys(name for run in self.runs for name in run.reward)
+        return {name: Estimate.of(run.reward[name] for run in self.runs if name in run.reward) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +145,7 @@ class Evaluation:
                     "is_baseline": result.contender.is_baseline,
                     "ratio_to_best_baseline": _number(self.ratio(result)),
                     **{name: result.figure(name).to_json() for name in FIGURES},
+                    "reward": {name: each.to_json() for name, each in result.reward().items()},
                     "flows": {
                         name: result.flow(name).to_json() for name in (result.runs[0].flows if result.runs else {})
                     },
@@ -236,7 +246,12 @@ def run_once(
     if simulations is not None:
         simulations[:] = [simulation]
     simulation.run_until(scenario.duration_s)
-    return run_figures(simulation.summary(), scenario, names, seed)
+    figures = run_figures(simulation.summary(), scenario, names, seed)
+    steps = simulation.take_agent_steps()
+    if steps is None:
+        return figures
+    options = {flow.controller.name: flow.controller.options for flow in scenario.flows.values()}
+    return replace(figures, reward=reward_terms(steps, options))
 
 
 def run_figures(summary: Mapping[str, Any], scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:

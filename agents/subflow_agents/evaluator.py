@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+import time
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from subflow_agents.registry import AgentInfo
     from subflow_agents.validation import Validation
     from subflow_sim import Simulation
+    from subflow_sim.arena.networks import Network
 
 
 def with_evaluation(policy: bytes, evaluation: dict[str, Any]) -> bytes:
@@ -61,18 +64,62 @@ class Evaluator:
         self._under_way: Future[dict[str, Any]] | None = None
         self._running: list[Simulation] = []
         self._ends = threading.Event()
+        self._validating: tuple[Network, ...] | None = None
+        # Simulated time of each run of an evaluation, s; measured duration of each, s; number of the next run
+        self._runs_s: tuple[float, ...] = ()
+        self._took_s: dict[int, float] = {}
+        self._next_run = 0
+        self._baselines_left_s = 0.0  # simulated time of the remaining runs of baselines, s
+        self._measured_s = (0.0, 0.0)  # duration and simulated time of all runs so far, s
 
     @property
     def is_busy(self) -> bool:
         """True during an evaluation."""
         return self._under_way is not None and not self._under_way.done()
 
+    def prepare(self) -> None:
+        """Starts to run the baselines, so that the duration of evaluations is known early.
+
+        An error occurs again, and is raised, in the first evaluation.
+        """
+        self._submit(self._know_baselines)
+
     def start(self, policy: bytes, step: int) -> None:
         """Starts the evaluation of a policy file's content; the previous evaluation must be collected."""
         assert self._under_way is None
+        self._next_run = 0
+        self._under_way = self._submit(self._evaluate, policy, step)
+
+    def expected_s(self) -> float:
+        """Expected duration of an evaluation, s; NaN before the first run has ended."""
+        return self._expected_from(0)
+
+    def remaining_s(self) -> float:
+        """Expected remaining time of the current evaluation, s; 0 without one, NaN before the first run has ended."""
+        if not self.is_busy:
+            return 0.0
+        return self._baselines_left_s * self._seconds_per_s + self._expected_from(self._next_run)
+
+    @property
+    def _seconds_per_s(self) -> float:
+        """Measured duration of a simulated second, s; NaN before the first run has ended."""
+        took_s, simulated_s = self._measured_s
+        return took_s / simulated_s if simulated_s > 0 else math.nan
+
+    def _expected_from(self, first: int) -> float:
+        """Expected duration of the runs of an evaluation from number `first` on, s.
+
+        A run takes as long as in the previous evaluation; before the first one, as long as the simulated time suggests.
+        """
+        if not self._runs_s:
+            return math.nan
+        runs = enumerate(self._runs_s[first:], first)
+        return sum(self._took_s.get(number, simulated_s * self._seconds_per_s) for number, simulated_s in runs)
+
+    def _submit(self, work: Callable[..., Any], *args: Any) -> Future[Any]:
         if self._executor is None:
             self._executor = ThreadPoolExecutor(1, thread_name_prefix="evaluation")
-        self._under_way = self._executor.submit(self._evaluate, policy, step)
+        return self._executor.submit(work, *args)
 
     def collect(self) -> list[dict[str, Any]]:
         """The values of the evaluation in a list, which is empty if no evaluation has finished.
@@ -98,17 +145,11 @@ class Evaluator:
         config = self._config
         path = self._folder / "evaluated.safetensors"
         write_atomically(path, policy)
-        text = config.evaluation_scenario or config.scenario
-        overrides = () if config.evaluation_scenario else config.overrides
-        place = (text, config.scenario_name, config.scenario_folder, overrides)
-        plain = read_scenario(*place)
-        if self._baselines is None:
-            self._baselines = [
-                self._runs(name, place, is_baseline=True) for name in config.baselines or default_baselines(plain)
-            ]
+        baselines, title = self._know_baselines()
+        place = self._place()
         mine = self._runs(str(path), place, is_baseline=False)
         mine = replace(mine, contender=replace(mine.contender, label=config.agent))
-        evaluation = Evaluation(plain.name, config.evaluation_seeds, (mine, *self._baselines))
+        evaluation = Evaluation(title, config.evaluation_seeds, (mine, *baselines))
         validation = self._validation(read_contender(str(path)))
         score = mine.figure("score").mean if validation is None else validation.score
         is_best = self.best is None or not score <= self.best["score"]
@@ -121,17 +162,54 @@ class Evaluator:
         path.unlink(missing_ok=True)
         return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
 
+    def _place(self) -> tuple[str, str, str, tuple[str, ...]]:
+        """Text, name, folder and overrides of the scenario of the evaluations."""
+        config = self._config
+        text = config.evaluation_scenario or config.scenario
+        overrides = () if config.evaluation_scenario else config.overrides
+        return text, config.scenario_name, config.scenario_folder, overrides
+
+    def _know_baselines(self) -> tuple[list[ControllerResult], str]:
+        """Results of the baselines, computed once, and the title of the scenario."""
+        plain = read_scenario(*self._place())
+        if self._baselines is None:
+            seeds = len(self._config.evaluation_seeds)
+            names = self._config.baselines or default_baselines(plain)
+            self._baselines_left_s = plain.duration_s * seeds * len(names)
+            self._runs_s = (plain.duration_s,) * seeds + tuple(net.scenario.duration_s for net in self._networks())
+            self._baselines = [self._runs(name, self._place(), is_baseline=True) for name in names]
+        return self._baselines, plain.name
+
+    def _networks(self) -> tuple[Network, ...]:
+        """The networks that select the best policy, drawn once; empty without them."""
+        from subflow_agents.validation import validation_networks
+
+        if self._validating is None:
+            self._validating = validation_networks(self._config) if self._config.validation_networks else ()
+        return self._validating
+
+    def _note_run(self, simulated_s: float, took_s: float, *, is_baseline: bool) -> None:
+        """Adds the duration of a finished run to the measurements."""
+        self._measured_s = (self._measured_s[0] + took_s, self._measured_s[1] + simulated_s)
+        if is_baseline:
+            self._baselines_left_s -= simulated_s
+        else:
+            self._took_s[self._next_run] = took_s
+            self._next_run += 1
+
     def _validation(self, contender: Contender) -> Validation | None:
         """Utilities of the policy on the networks that select the best policy; None without such networks."""
-        from subflow_agents.validation import Validation, validate, validation_networks
+        from subflow_agents.validation import Validation, validate
 
         config = self._config
         if not config.validation_networks:
             return None
         utilities: dict[str, list[float]] = {}
-        for net in validation_networks(config):
+        for net in self._networks():
             if not self._ends.is_set():
+                begun = time.monotonic()
                 utilities.setdefault(net.family, []).append(validate(contender, net, config))
+                self._note_run(net.scenario.duration_s, time.monotonic() - begun, is_baseline=False)
         return Validation({family: tuple(values) for family, values in utilities.items()})
 
     def _runs(self, contender: str, place: tuple[str, str, str, Any], *, is_baseline: bool) -> ControllerResult:
@@ -141,5 +219,7 @@ class Evaluator:
         for seed in self._config.evaluation_seeds:
             if self._ends.is_set():
                 break
+            begun = time.monotonic()
             runs.append(run_once(scenario, names, seed, self._running))
+            self._note_run(scenario.duration_s, time.monotonic() - begun, is_baseline=is_baseline)
         return ControllerResult(read, tuple(runs))

@@ -81,7 +81,7 @@ class TrainingEnv(Protocol):
     def episode_metrics(self, env: int) -> Mapping[str, float]:
         """Metrics of the last finished episode of an environment.
 
-        The keys are goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain and duration_s.
+        The keys are goodput_bps, flow_goodput_bps, rtt_inflation, rtt_s, loss_ratio, jain and duration_s.
         """
         ...
 

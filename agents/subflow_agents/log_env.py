@@ -200,6 +200,7 @@ class LogEnv:
             "goodput_bps": float(throughput_bps),
             "flow_goodput_bps": float(throughput_bps),
             "rtt_inflation": float(rtt_s / self.table.rtt_s.min()),
+            "rtt_s": float(rtt_s),
             "loss_ratio": float(loss_ratio),
             "jain": 1.0,
             "duration_s": float(self.time_s[env]),

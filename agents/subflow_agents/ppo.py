@@ -428,7 +428,8 @@ class PpoLearner:
         ratio = log_ratio.exp()
         # Schulman, "Approximating KL divergence", 2020: the estimator k3
         kl = float((ratio - 1 - log_ratio).mean().detach())
-        self._note("kl", kl)
+        if batch.at.any():  # the policy that gathered the batch differs from itself by rounding alone
+            self._note("kl", kl)
         if kl > config.kl_stop:
             return False
         # PPO, equation (7)

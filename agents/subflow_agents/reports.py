@@ -37,6 +37,7 @@ METRICS: tuple[Metric, ...] = (
         "Goodput of a flow with the agent while it was active, as in evaluations; mean over flows and episodes.",
     ),
     Metric("rtt_inflation", "1", "Mean RTT over the least RTT in those episodes."),
+    Metric("rtt_s", "s", "Mean RTT of the subflows in those episodes."),
     Metric("loss_ratio", "1", "Packets lost over packets sent in those episodes."),
     Metric("jain", "1", "Jain's index over the goodputs of the flows in those episodes, their mean."),
     Metric("td_error", "1", "Mean |Q(s, a) - y| of the minibatches since the last report; PPO: of the value function."),
@@ -54,7 +55,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         "eta_s",
         "s",
-        "Time to the end of the budget at the speed since the last report, then of the evaluation.",
+        "Estimated time until the training ends: rest of the budget, evaluations and the last checkpoint.",
     ),
 )
 """All values of "metrics" reports. A report omits inapplicable and unknown values."""
@@ -69,6 +70,7 @@ class ReportKind(StrEnum):
     METRICS = "metrics"  # values: the known METRICS
     EVALUATION = "evaluation"  # values: step, is_best, score, those of Evaluation.to_json(), validation if used
     CHECKPOINT = "checkpoint"  # values: step, path, seconds
+    PROGRESS = "progress"  # values: step, doing ("evaluating", after the budget is spent), eta_s (s, or null)
     STATE = "state"  # values: state (of TrainingState), step and why
     POLICY = "policy_view"  # values: step, path of the latest policy file
     # values: error (class name), message, metric (or null), step, checkpoint (path of the last good one, or null)

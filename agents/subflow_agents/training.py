@@ -33,6 +33,7 @@ from subflow_agents.errors import AgentError, CheckpointError, ConfigError, Dive
 from subflow_agents.evaluator import Evaluator
 from subflow_agents.learner import Learner, LearnerSetup, LearnerState, TrainingEnv
 from subflow_agents.registry import AgentInfo, agent
+from subflow_agents.remaining import RemainingTime, Speed
 from subflow_agents.reports import Command, Control, Report, ReportKind, TrainingState
 from subflow_agents.scenarios import make_environment
 from subflow_sim.gate import is_there, json_tree, read_file
@@ -131,9 +132,9 @@ class _Training:
         self._time_before = np.zeros(self.env.num_envs)
         self._ended: list[dict[str, float]] = []
         self._next_evaluation = config.evaluation_every
-        # Start of the latest evaluation, and duration of the last finished one.
-        self._evaluation_at = self._since
-        self._evaluation_s = 0.0
+        self._speed = Speed()
+        self._waited_s = 0.0  # time spent waiting for evaluations
+        self._checkpoint_s = 0.0  # duration of the last checkpoint
         self._stops = False
         self._wants_checkpoint = False
         self._last_report = (self._since, 0, 0, 0.0)
@@ -152,6 +153,9 @@ class _Training:
                 self.env.reset(self.config.seed)
                 self._take_in()
             self._enter(TrainingState.RUNNING)
+            self._speed.note(self._elapsed(), self.step)
+            if self.config.evaluation_every:
+                self.evaluator.prepare()
             self._loop()
             self._finish()
         except (DivergenceError, CheckpointError) as error:
@@ -207,7 +211,8 @@ class _Training:
             self._save()
         if self._next_evaluation and self.step >= self._next_evaluation:
             self._next_evaluation += self.config.evaluation_every
-            self._evaluate()
+            if not self._is_spent():  # the last policy is evaluated in any case
+                self._evaluate()
         self._collect_evaluations()
 
     def _obey(self, command: Command) -> None:
@@ -238,8 +243,9 @@ class _Training:
         self._save()
         self.env.recv()  # waits for the last simulation step
         if not self._stops and self.config.evaluation_every:
+            self._await_evaluation(following=1)
             self._evaluate()
-        self._await_evaluation()
+        self._await_evaluation(following=0)
         stopped = self._stops and not self._is_spent()
         self._enter(TrainingState.STOPPED if stopped else TrainingState.FINISHED)
 
@@ -308,7 +314,7 @@ class _Training:
             "sim_s_per_s": (self._simulated_s - before_simulated_s) / passed_s,
             **self.learner.metrics(),
         }
-        for name in ("goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain"):
+        for name in ("goodput_bps", "flow_goodput_bps", "rtt_inflation", "rtt_s", "loss_ratio", "jain"):
             told = [each[name] for each in self._ended if math.isfinite(each.get(name, math.nan))]
             if told:
                 values[name] = math.fsum(told) / len(told)
@@ -316,20 +322,27 @@ class _Training:
         for name, value in values.items():
             if not math.isfinite(value):
                 raise DivergenceError(name, self.step)
-        progress = self._progress()
-        if progress > 0:
-            values["eta_s"] = self._eta_s(values["steps_per_s"])
+        remaining_s = self._remaining_s()
+        if math.isfinite(remaining_s):
+            values["eta_s"] = remaining_s
         self._last_report = (now, self.step, self.updates, self._simulated_s)
         self._tell(ReportKind.METRICS, **values)
 
-    def _eta_s(self, steps_per_s: float) -> float:
-        times = []
-        if self.config.steps is not None:
-            times.append((self.config.steps - self.step) / max(steps_per_s, 1e-3))
-        if self.config.minutes is not None:
-            times.append(60 * self.config.minutes - self._elapsed())
-        # The final policy is evaluated after the budget is spent.
-        return max(0.0, min(times)) + (self._evaluation_s if self.config.evaluation_every else 0.0)
+    def _remaining_s(self) -> float:
+        """Time to the end of the training, s; NaN if it is unknown yet."""
+        config = self.config
+        elapsed_s = self._elapsed()
+        self._speed.note(elapsed_s - self._waited_s, self.step)
+        return RemainingTime(
+            steps=math.inf if config.steps is None else max(0, config.steps - self.step),
+            seconds=math.inf if config.minutes is None else max(0.0, 60 * config.minutes - elapsed_s),
+            steps_per_s=self._speed.steps_per_s,
+            next_evaluation=max(0, self._next_evaluation - self.step) if config.evaluation_every else math.inf,
+            evaluation_every=config.evaluation_every,
+            evaluation_s=self.evaluator.expected_s() if config.evaluation_every else 0.0,
+            pending_s=self.evaluator.remaining_s(),
+            checkpoint_s=self._checkpoint_s,
+        ).total_s
 
     def _enter(self, state: TrainingState, why: str = "") -> None:
         self.state = state
@@ -393,18 +406,33 @@ class _Training:
         """Waits for the previous evaluation, then starts to evaluate the current policy unless training was stopped."""
         self._await_evaluation()
         if not self._stops:
-            self._evaluation_at = time.monotonic()
             self.evaluator.start(self._policy_bytes(), self.step)
 
-    def _await_evaluation(self) -> None:
+    def _await_evaluation(self, *, following: int | None = None) -> None:
+        """Waits for the current evaluation.
+
+        Args:
+            following: number of evaluations that follow after the budget is spent, to report the remaining time
+                meanwhile; None: the training continues.
+        """
+        begun = reported = time.monotonic()
         while self.evaluator.is_busy and not self._stops:
             self._obey(self.control.poll())
             time.sleep(_POLL_S)
+            now = time.monotonic()
+            if following is not None and now - reported >= REPORT_S:
+                reported = now
+                self._report_evaluating(following)
+        self._waited_s += time.monotonic() - begun
         self._collect_evaluations()
+
+    def _report_evaluating(self, following: int) -> None:
+        remaining_s = self.evaluator.remaining_s() + (self.evaluator.expected_s() if following else 0.0)
+        eta_s = remaining_s if math.isfinite(remaining_s) else None
+        self._tell(ReportKind.PROGRESS, step=self.step, doing="evaluating", eta_s=eta_s)
 
     def _collect_evaluations(self) -> None:
         for values in self.evaluator.collect():
-            self._evaluation_s = time.monotonic() - self._evaluation_at
             self._tell(ReportKind.EVALUATION, **values)
 
     # -------------------------------------------------------------------------------------------------- checkpoints
@@ -455,12 +483,8 @@ class _Training:
         checkpoint = Checkpoint(self.config.agent, self.step, document, tensors)
         self._checkpoint = save_checkpoint(self.folder, checkpoint)
         self._checkpoint_at = time.monotonic()
-        self._tell(
-            ReportKind.CHECKPOINT,
-            step=self.step,
-            path=str(self._checkpoint),
-            seconds=self._checkpoint_at - begun,
-        )
+        self._checkpoint_s = self._checkpoint_at - begun
+        self._tell(ReportKind.CHECKPOINT, step=self.step, path=str(self._checkpoint), seconds=self._checkpoint_s)
 
     def _resume(self) -> None:
         checkpoint, path, problems = load_latest(self.folder)

@@ -130,6 +130,7 @@ void bind_agents(nb::module_& m) {
         .def_ro("goodput_bps", &EpisodeSummary::goodput_bps)
         .def_ro("flow_goodput_bps", &EpisodeSummary::flow_goodput_bps)
         .def_ro("rtt_inflation", &EpisodeSummary::rtt_inflation)
+        .def_ro("rtt_s", &EpisodeSummary::rtt_s)
         .def_ro("loss_ratio", &EpisodeSummary::loss_ratio)
         .def_ro("jain", &EpisodeSummary::jain)
         .def_ro("duration_s", &EpisodeSummary::duration_s)

@@ -584,6 +584,9 @@ class EpisodeSummary:
     def rtt_inflation(self) -> float: ...
 
     @property
+    def rtt_s(self) -> float: ...
+
+    @property
     def loss_ratio(self) -> float: ...
 
     @property

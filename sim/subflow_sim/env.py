@@ -246,7 +246,7 @@ class HostEnv(_LearnerEnv):
     every learning flow has delivered all its data.
 
     Info: "time_s" simulated, "episode_number", "learner" (a flow), "team_reward"; in the last step "metrics":
-    goodput_bps, flow_goodput_bps, rtt_inflation, loss_ratio, jain, duration_s, decisions.
+    goodput_bps, flow_goodput_bps, rtt_inflation, rtt_s, loss_ratio, jain, duration_s, decisions.
 
     Versions: v0, the first.
     """

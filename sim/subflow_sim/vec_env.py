@@ -405,14 +405,16 @@ class VecEnv:
         """Metrics of the last finished episode of an environment, over all flows with a window.
 
         goodput_bps: total of all flows; flow_goodput_bps: mean over the flows with the controller of their goodput
-        while active; rtt_inflation: mean RTT / lowest RTT; loss_ratio: lost share of the packets sent; jain: Jain's
-        index of the goodputs; duration_s: simulated time; decisions: number of decisions of the learning agents.
+        while active; rtt_inflation: mean RTT / lowest RTT; rtt_s: mean RTT, 0 without a sample; loss_ratio: lost
+        share of the packets sent; jain: Jain's index of the goodputs; duration_s: simulated time; decisions: number of
+        decisions of the learning agents.
         """
         summary = self._core.summary(env)
         return {
             "goodput_bps": summary.goodput_bps,
             "flow_goodput_bps": summary.flow_goodput_bps,
             "rtt_inflation": summary.rtt_inflation,
+            "rtt_s": summary.rtt_s,
             "loss_ratio": summary.loss_ratio,
             "jain": summary.jain,
             "duration_s": summary.duration_s,

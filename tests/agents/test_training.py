@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from tests.helpers.learning import SHORT
 from tests.helpers.members import for_each
 from tests.helpers.toy_env import LevelEnv
 
@@ -116,7 +117,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Whole:
 
 def config(folder: Path, **changes) -> TrainingConfig:
     values = {"steps": 200, "num_envs": 3, "options": OPTIONS, "evaluation_every": 0, "deterministic": True, "seed": 5}
-    return TrainingConfig(agent="toy", scenario="", folder=str(folder), **{**values, **changes})
+    return TrainingConfig(**{"agent": "toy", "scenario": "", "folder": str(folder), **values, **changes})
 
 
 def final_tensors(folder: Path) -> dict[str, np.ndarray]:
@@ -148,6 +149,27 @@ def test_a_training_ends_when_its_budget_is_spent_and_leaves_what_it_promises(wh
     assert all(values.get("goodput_bps", 0) <= 1e6 for values in metrics)
     assert any("goodput_bps" in values for values in metrics)
     assert any("flow_goodput_bps" in values for values in metrics)
+
+
+def test_a_policy_is_evaluated_once_and_the_remaining_time_covers_it(
+    tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "REPORT_S", 0.0)
+    changes = {"scenario": SHORT, "evaluation_every": 100, "evaluation_seeds": (1_000_000, 1_000_001)}
+    result = run_training(config(tmp_path, baselines=("lia",), **changes), told, told.report)
+
+    # The evaluation that is due at the end of the budget is also the last one.
+    steps = [values["step"] for values in told.of(ReportKind.EVALUATION)]
+    assert len(steps) == 2
+    assert steps[-1] == result.step
+    last = told.of(ReportKind.PROGRESS)
+    assert {(values["step"], values["doing"]) for values in last} == {(result.step, "evaluating")}
+    known = [values["eta_s"] for values in last if values["eta_s"] is not None]
+    assert known[-1] <= known[0]
+    kinds = [report.kind for report in told.reports]
+    assert kinds.index(ReportKind.PROGRESS) > max(
+        place for place, kind in enumerate(kinds) if kind is ReportKind.METRICS
+    )
 
 
 def test_the_policy_file_is_one_that_the_core_runs(whole: Whole) -> None:

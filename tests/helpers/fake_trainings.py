@@ -19,9 +19,10 @@ from subflow_app.features.training.core.training_draft import (
     TrainingChoices,
     TrainingOrder,
 )
+from subflow_app.features.training.core.training_grounds import TrainingGrounds
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.features.training.core.training_service import ServedTraining
-from subflow_app.features.training.core.trainings import Trainings, is_distribution
+from subflow_app.features.training.core.trainings import Trainings
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.params import Dimension, Param
@@ -125,6 +126,7 @@ class FakeDesk(Trainings):
             budget="50 000 decisions",
             folder=self.folder / str(number),
             state=state,
+            grounds=TrainingGrounds("drlcc-sc1", families=("all",), families_share=0.5),
         )
         assert training.folder is not None
         training.folder.mkdir(parents=True)
@@ -136,6 +138,7 @@ class FakeDesk(Trainings):
         """Adds a report of metrics."""
         training.log.add(metrics)
         training.fraction = metrics.get("step", 0.0) / 50_000
+        training.remaining_s = metrics.get("eta_s", math.nan)
         self._is_changed = True
 
     def learn(self, training: Training, reports: int = 200, *, level: float = 3.2e6, rng: int = 1) -> None:
@@ -152,6 +155,7 @@ class FakeDesk(Trainings):
                 return_mean=-1.0 + 1.6 * grown + random.normal(0, 0.08),
                 flow_goodput_bps=level * (0.45 + 0.55 * grown) + random.normal(0, 1e5),
                 rtt_inflation=1.8 - 0.4 * grown,
+                rtt_s=0.05 * (1.8 - 0.4 * grown),
                 loss_ratio=0.02,
                 jain=0.97,
                 td_error=0.4 * math.exp(-3 * done) + 0.05 + abs(random.normal(0, 0.01)),
@@ -173,6 +177,16 @@ class FakeDesk(Trainings):
                 Estimate(goodput_bps, 1.2e5),
                 {name: Estimate(mean, 6e4) for name, mean in classics.items()},
                 0.98,
+                {
+                    name: {
+                        "goodput_bps": Estimate(mean, 6e4),
+                        "rtt_s": Estimate(0.08, 0.004),
+                        "loss_ratio": Estimate(0.012, 0.001),
+                        "jain": Estimate(0.98, 0.01),
+                    }
+                    for name, mean in {training.agent: goodput_bps, **classics}.items()
+                },
+                {"reward": 0.5, "goodput": 1.5, "delay": -0.2, "loss": -0.8},
             )
         )
         self._is_changed = True
@@ -193,8 +207,8 @@ class FakeDesk(Trainings):
     def choices(self) -> TrainingChoices:
         return TrainingChoices(self.agents, RECIPES, ("drlcc-sc1", "t-2link"))
 
-    def draws(self, scenario: DocumentText | str) -> bool:
-        return isinstance(scenario, DocumentText) and is_distribution(scenario.text)
+    def scenario_text(self, scenario: DocumentText | str) -> str:
+        return scenario.text if isinstance(scenario, DocumentText) else ""
 
     def trainings(self) -> Sequence[Training]:
         return self._trainings

@@ -125,6 +125,7 @@ class LevelEnv:
             "goodput_bps": goodput_bps,
             "flow_goodput_bps": goodput_bps,
             "rtt_inflation": 1.0,
+            "rtt_s": 0.05,
             "loss_ratio": 0.0,
             "jain": 1.0,
             "duration_s": float(self.time_s[env]),

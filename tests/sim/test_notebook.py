@@ -96,7 +96,8 @@ def test_before_a_run_it_says_what_to_do_and_names_are_no_markup() -> None:
     ET.fromstring(shown)
 
 
-def test_the_notebook_of_the_guide_runs_from_top_to_bottom() -> None:
+def test_the_notebook_of_the_guide_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)  # it needs no file
     cells = json.loads((ROOT / "docs" / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
     names: dict[str, Any] = {}
     shown = [_run("".join(cell["source"]), names) for cell in cells if cell["cell_type"] == "code"]

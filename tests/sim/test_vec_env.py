@@ -102,6 +102,7 @@ def test_episodes_follow_each_other_with_a_step_between() -> None:
     metrics = env.episode_metrics(0)
     assert metrics["duration_s"] == 1.0
     assert 1 <= metrics["rtt_inflation"] < 3
+    assert 0.01 < metrics["rtt_s"] < 1
     assert 0 < metrics["jain"] <= 1
     # All five flows learn, and all are active from the start.
     assert metrics["flow_goodput_bps"] == pytest.approx(metrics["goodput_bps"] / 5)

@@ -243,6 +243,11 @@ REPORT_MEASURES: Mapping[str, Measure] = {
                 definition=translatable("Goodput of all flows of an episode together, mean over the episodes."),
             ),
             told_by(
+                "rtt_s",
+                translatable("RTT"),
+                definition=translatable("Mean RTT of the subflows of an episode, mean over the episodes."),
+            ),
+            told_by(
                 "loss_ratio",
                 translatable("Loss"),
                 definition=translatable("Packets lost over packets sent in those episodes."),

@@ -330,15 +330,18 @@ void VecEnv::finish(std::uint32_t env) {
     double lost = 0;
     double rtts = 0;
     double lowest = 0;
+    double samples = 0;
     for (const Subflow& s : network.subflows()) {
         const SenderStats& stats = s.sender.stats();
         sent += static_cast<double>(stats.packets_sent);
         lost += static_cast<double>(stats.marked_lost);
         if (!s.sender.rtt().has_sample()) continue;
         rtts += stats.rtt_seconds;
+        samples += static_cast<double>(stats.rtt_samples);
         lowest += to_seconds(s.sender.rtt().min_rtt()) * static_cast<double>(stats.rtt_samples);
     }
     summary.loss_ratio = sent > 0 ? lost / sent : 0;
+    summary.rtt_s = samples > 0 ? rtts / samples : 0;
     summary.rtt_inflation = lowest > 0 ? rtts / lowest : 0;
     e.summary = summary;
     (is_complete ? terminated : truncated)[env] = 1;

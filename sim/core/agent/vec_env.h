@@ -34,6 +34,7 @@ struct EpisodeSummary {
     double goodput_bps = 0;       // DATA_ACKed payload of all flows over the episode
     double flow_goodput_bps = 0;  // mean goodput while active, over the flows that use the trained controller
     double rtt_inflation = 0;     // mean RTT / lowest RTT, weighted by samples; 0 without samples
+    double rtt_s = 0;             // mean RTT of all subflows, weighted by samples; 0 without samples
     double loss_ratio = 0;        // lost packets as a share of the packets sent
     double jain = 0;              // Jain index of the goodputs while active; 0 without deliveries
     double duration_s = 0;

@@ -18,10 +18,11 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import number
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.resources import way_on
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import NOTHING, count_text, mbit_text
 from subflow_app.vocabulary.tables import Column
 from subflow_sim.errors import PolicyError
-from subflow_sim.policy_library import SUFFIX, PolicyLibrary, read_policy_file
+from subflow_sim.policy_library import NEUTRAL, RANDOM, SUFFIX, PolicyLibrary, read_policy_file, shipped_policies
 from subflow_sim.whole_file import write_whole
 
 CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "tried", "evaluation")
@@ -170,6 +171,62 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
     return record
 
 
+AS_PRINTED = "as_printed"
+VARIANT = "variant"
+OWN = "own"
+"""Kinds of policies: the agent of a paper as printed, a variant of this project, or not shipped."""
+
+_VARIANTS = ("confluence", "mplibra-even")
+_VARIANT_ENDING = "-wide"
+_KINDS = {
+    AS_PRINTED: translatable("the paper's agent as printed"),
+    VARIANT: translatable("Subflow's own variant"),
+    OWN: translatable("not shipped with Subflow"),
+}
+
+
+def kind_of_policy(path: Path) -> str:
+    """One of `AS_PRINTED`, `VARIANT` and `OWN`, for a policy file.
+
+    The names of shipped policies show their kinds: NAME is the agent of a paper as printed, and NAME-wide a variant.
+    """
+    if path.parent != shipped_policies():
+        return OWN
+    return VARIANT if path.stem in _VARIANTS or path.stem.endswith(_VARIANT_ENDING) else AS_PRINTED
+
+
+def policy_origin(name: str, library: PolicyLibrary | None = None, *, has_path: bool = True) -> str:
+    """Name and origin of a policy on one line: kind, recipe, seed, decisions, hash and file.
+
+    Args:
+        name: the policy as a run names it: a name of the library, the path of a file, "neutral" or "random".
+        library: the library; None: shipped policies and those of the user.
+        has_path: whether the line ends with the path of the file.
+    """
+    if name == NEUTRAL:
+        return tr("{name}: no policy, changes nothing", name=name)
+    if name == RANDOM:
+        return tr("{name}: no policy, acts at random", name=name)
+    try:
+        record = find_policy(name, library)
+    except InputError:
+        return tr("{name}: its file cannot be found or read", name=name)
+    card = record.card
+    parts = [tr(_KINDS[kind_of_policy(record.path)])]
+    if isinstance(recipe := card.get("recipe"), str) and recipe:
+        parts.append(tr("recipe {recipe}", recipe=recipe))
+    if _has_number(card, "seed"):
+        parts.append(tr("seed {seed}", seed=count_text(card["seed"])))
+    if _has_number(card, "steps"):
+        parts.append(tr("{count} decisions", count=count_text(card["steps"])))
+    parts += [tr("hash {hash}", hash=record.content_hash[:12]), *([str(record.path)] if has_path else [])]
+    return f"{record.name}: {', '.join(parts)}"
+
+
+def _has_number(card: Mapping[str, Any], key: str) -> bool:
+    return math.isfinite(number(card.get(key)))
+
+
 def content_name(content_hash: str) -> str:
     """Name derived from the content of a policy. Its own name may refer to a different policy in another library."""
     return f"policy-{content_hash[:12]}"
@@ -236,6 +293,7 @@ def policy_columns(records: Sequence[PolicyRecord]) -> Sequence[Column[PolicyRec
     columns: tuple[Column[PolicyRecord], ...] = (
         Column("Name", lambda record: record.name),
         Column("Controller", lambda record: record.controller or NOTHING),
+        Column("Kind", lambda record: _KINDS[kind_of_policy(record.path)]),
         Column("Trained on", lambda record: card_line(record.card) or NOTHING),
         Column("Hash", lambda record: record.content_hash[:12] or NOTHING),
         Column("Problem", lambda record: record.problem or NOTHING),
@@ -252,6 +310,7 @@ def policy_document(record: PolicyRecord) -> dict[str, Any]:
         "path": str(record.path),
         "controller": record.controller or None,
         "content_hash": record.content_hash or None,
+        "kind": kind_of_policy(record.path),
         "observation": document.get("observation"),
         "action": document.get("action"),
         "options": document.get("options", {}),
@@ -266,6 +325,7 @@ def policy_lines(record: PolicyRecord) -> list[str]:
     observation, action = document["observation"], document["action"]
     lines = [
         f"{record.name}: a policy for {record.controller}",
+        f"Kind: {_KINDS[kind_of_policy(record.path)]}",
         f"File: {record.path}",
         f"Hash: {record.content_hash}",
         f"Sees: {', '.join(observation['features'])}; history {observation['history']}",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from tests.helpers.members import for_each
+from tests.helpers.policies import make_plan, write_random_policy
 
-from subflow_app.features.policies.core import card_line, card_text
+from subflow_app.features.policies.core import card_line, card_text, policy_origin
 
 
 def figure(mean: float, ci95: float | None = None) -> dict[str, Any]:
@@ -69,3 +71,19 @@ def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
 def test_a_card_that_says_nothing_of_use_makes_no_words(card: dict[str, Any]) -> None:
     assert card_line(card) == ""
     assert card_text(card) == ""
+
+
+def test_the_origin_of_a_policy_is_on_one_line(tmp_path: Path) -> None:
+    shipped = policy_origin("drl-cc-wide")
+    assert shipped.startswith("drl-cc-wide: Subflow's own variant, recipe ")
+    assert "seed 1, " in shipped
+    assert shipped.endswith("drl-cc-wide.safetensors")
+    assert policy_origin("mplibra-even").startswith("mplibra-even: Subflow's own variant")
+    assert policy_origin("confluence").startswith("confluence: Subflow's own variant")
+    assert policy_origin("rl-pure").startswith("rl-pure: the paper's agent as printed")
+    # A file elsewhere is no shipped policy, whatever its name.
+    path = tmp_path / "drl-cc.safetensors"
+    write_random_policy(path, make_plan("drl-cc"), card={"seed": 3})
+    assert policy_origin(str(path)).startswith("drl-cc: not shipped with Subflow, seed 3, hash ")
+    assert policy_origin("nowhere") == "nowhere: its file cannot be found or read"
+    assert policy_origin("random") == "random: no policy, acts at random"

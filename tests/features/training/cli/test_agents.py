@@ -49,6 +49,11 @@ def test_the_library_is_listed(subflow: Subflow, library: Path) -> None:
     assert "zip archive" in listed["broken"]["problem"]
     text = subflow("agents").out
     assert "mine" in text
+    assert {name: entry["kind"] for name, entry in listed.items() if name in ("mine", "drl-cc", "drl-cc-wide")} == {
+        "mine": "own",
+        "drl-cc": "as_printed",
+        "drl-cc-wide": "variant",
+    }
     assert "two-lossy-paths, 50 000 decisions, 1.52 × lia" in text
     assert listed["mine"]["content_hash"][:12] in text
 
@@ -56,6 +61,7 @@ def test_the_library_is_listed(subflow: Subflow, library: Path) -> None:
 def test_a_policy_shows_its_card(subflow: Subflow, library: Path) -> None:
     text = subflow("agents", "show", "mine").out
     assert text.startswith("mine: a policy for drl-cc\n")
+    assert "Kind: not shipped with Subflow\n" in text
     assert "Actor: lstm of 10, then target of 3 slots: 31 -> 45 relu -> 3 tanh\n" in text
     assert "Sees: sending_rate, goodput, rtt, rtt_deviation, cwnd, is_mptcp, is_new; history 1\n" in text
     assert "  epoch time: 0.2\n" in text

@@ -12,6 +12,7 @@ from tests.helpers.present import present
 from subflow_app.features.traces.core.events import AGENT, agent_table
 from subflow_app.features.traces.core.traces import LiveTraces
 from subflow_app.features.training.core.agent_replay import AgentReplay, number_rows
+from subflow_sim import Simulation, load_scenario
 
 
 @pytest.fixture
@@ -93,3 +94,20 @@ def test_choices_and_records_of_the_past_have_their_names(replay: AgentReplay) -
     rows = {row.name: row for row in number_rows(present(replay.decision))}
     assert rows["choice"].texts == ("increase",)
     assert rows["rtt, 1 before"].values == (2.75,)
+
+
+def test_rows_of_a_real_run_have_physical_values_and_the_effect_of_the_action() -> None:
+    simulation = Simulation(load_scenario("drlcc-sc1", overrides=["duration=3s", "flows.download.controller=drl-cc"]))
+    simulation.run_until(3.0)
+    steps = present(simulation.take_agent_steps())
+    agent = steps.agents[0].name
+    decision = steps.explain(agent, len(steps.decisions(agent)) - 1)
+    rows = {row.name: row for row in number_rows(decision)}
+    acting = next(place for place, each in enumerate(decision.subflows) if each.is_acting)
+
+    figures = decision.subflows[acting].figures
+    ratio = math.expm1(rows["rtt"].values[acting])
+    assert f"{1e3 * ratio * figures['min_rtt_s']:.3g}" in rows["rtt"].meanings[acting]
+    assert "× lowest RTT (" in rows["rtt"].meanings[acting]
+    assert rows["effect"].texts[acting].startswith("cwnd ")
+    assert rows["effect"].texts[acting].endswith(" pkt")

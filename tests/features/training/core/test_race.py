@@ -5,14 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.command_line import Subflow
+from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.uses import policies_of
 from subflow_app.features.editor.core.algorithm_choices import AlgorithmChoice
-from subflow_app.features.training.core.evaluations import race_sources, race_texts, rivals
+from subflow_app.features.policies.core import policy_origin, policy_records
+from subflow_app.features.training.core.evaluations import is_raced, race_sources, race_texts, rivals
 from subflow_app.features.training.core.training_progress import Training
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.toml_edit import read_toml
+from subflow_sim.policy import Policy
 
 POLICY = "raced-1.safetensors"
 MORE_FLOWS = """
@@ -90,6 +96,29 @@ def test_rivals_are_all_controllers_of_the_same_kind() -> None:
 def test_text_that_is_no_toml_is_refused() -> None:
     with pytest.raises(InputError, match="cannot be read"):
         race("not = = toml")
+
+
+def test_a_raced_policy_is_found_wherever_policies_are_listed(tmp_path: Path, subflow: Subflow) -> None:
+    write_random_policy(tmp_path / "policy.safetensors", make_plan("drl-cc"))
+    training = Training("1", "One", "drl-cc", "drl-cc", "demo", folder=tmp_path, state=JobState.RUNNING)
+
+    learned, _ = race_sources(TWO_PATHS, None, training, OLIA, title="Two paths")
+
+    (name,) = {policy.name for _flow, policy in policies_of(learned.scenario)}
+    assert is_raced(name)
+    # The list of agents, the choices of controllers, the rivals of the next race
+    assert name in {record.name for record in policy_records()}
+    assert name in {entry["name"] for entry in subflow("agents", "--json").document}
+    assert {"name": "drl-cc", "policy": name} in [each.value for each in rivals("drl-cc", TWO_PATHS, None)]
+    # The reasons for its decisions
+    assert "raced" in policy_origin(name)
+    assert Policy.from_bytes(policy_library().read(name).content).controller == "drl-cc"
+
+    # The file is copied once for each content, and training may overwrite its own.
+    race_sources(TWO_PATHS, None, training, OLIA, title="Two paths")
+    write_random_policy(tmp_path / "policy.safetensors", make_plan("drl-cc", encoder="pool"))
+    race_sources(TWO_PATHS, None, training, OLIA, title="Two paths")
+    assert sum(is_raced(record.name) for record in policy_records()) == 2
 
 
 def test_a_training_without_a_policy_cannot_race(tmp_path: Path) -> None:

@@ -12,10 +12,9 @@ from subflow_app.features.training.core.training_draft import (
     DOCUMENT,
     FROM_FILE,
     NO_RECIPE,
-    RecipeChoice,
     TrainingDraft,
-    episodes_text,
 )
+from subflow_app.features.training.core.training_grounds import draw_lines, grounds_text
 from subflow_app.features.training.core.training_setup import load_recipe, recipe_names
 from subflow_app.features.training.core.trainings import _recipe_choice
 from subflow_app.foundation.errors import InputError
@@ -47,20 +46,20 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
 
 
 def test_the_form_says_which_networks_the_episodes_are_on() -> None:
-    """The shipped recipe of confluence has families_share = 0.4, so some episodes use other networks."""
-    confluence = RecipeChoice("confluence", "confluence", families=("all",), families_share=0.4)
-    assert episodes_text(confluence, draws=False) == (
-        "40 % of the episodes are on networks of the arena (all families). The others are this scenario with new "
-        "random numbers. Goodput, RTT and loss of the training are means over all of them."
+    recipe = replace(RECIPES[0], families=("all",), families_share=0.4)
+    draft = TrainingDraft(AGENTS, (recipe,), ("drlcc-sc1",))
+    assert any(group.hint.startswith("40 % of the episodes are on networks of all 14") for group in draft.form().groups)
+    # The table of the recipe replaces the table of its own scenario alone.
+    own = {"draws": {"links.wifi.rate": {"uniform": ["1Mbit/s", "2Mbit/s"]}}}
+    draft = TrainingDraft(AGENTS, (replace(recipe, training=own),), ("drlcc-sc1",))
+    text = '[training.draws]\nlinks.lte.delay = { choice = ["5ms", "50ms"] }\n'
+    assert draw_lines(draft.grounds("", text).text) == ["links.wifi.rate: 1Mbit/s to 2Mbit/s"]
+    draft.set_value("scenario", DOCUMENT)
+    assert draw_lines(draft.grounds("Mine", text).text) == ["links.lte.delay: 5ms or 50ms"]
+    assert grounds_text(draft.grounds("Mine", text)) == (
+        "40 % of the episodes are on networks of all 14 families of the arena, 60 % on “Mine” with these draws. "
+        "Goodput, RTT and loss of the training are means over all of them."
     )
-    assert "Each other episode draws another scenario." in episodes_text(confluence, draws=True)
-    some = RecipeChoice("some", "confluence", families=("lossy", "walk"), families_share=1.0)
-    assert episodes_text(some, draws=False) == "100 % of the episodes are on networks of the arena (lossy, walk)."
-    for alone in (None, RecipeChoice("alone", "confluence"), RecipeChoice("none", "confluence", families=("all",))):
-        assert episodes_text(alone, draws=False) == "Every episode is this scenario with new random numbers."
-        assert episodes_text(alone, draws=True) == "Each episode draws another scenario."
-    draft = TrainingDraft(AGENTS, (replace(RECIPES[0], families=("all",), families_share=0.4),), ("drlcc-sc1",))
-    assert any(group.hint.startswith("40 % of the episodes") for group in draft.form().groups)
 
 
 def test_the_shipped_recipes_say_their_families() -> None:

@@ -6,11 +6,12 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.helpers.fake_agent import TRAINER, register_fake_agent
+from tests.helpers.fake_agent import TRAINER, fake_config, register_fake_agent
 from tests.helpers.members import for_each
 from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
@@ -19,7 +20,8 @@ from subflow_agents import Command, OptionSpec
 from subflow_app.features.training.core.training import TrainingJob
 from subflow_app.features.training.core.training_draft import DOCUMENT, DocumentText, TrainingOrder
 from subflow_app.features.training.core.training_progress import Training
-from subflow_app.features.training.core.trainings import Trainings, _param
+from subflow_app.features.training.core.training_record import evaluation_figures
+from subflow_app.features.training.core.trainings import Trainings, _comparison, _comparisons, _param
 from subflow_app.foundation.errors import InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.paths import trainings_directory
@@ -219,10 +221,9 @@ def test_a_training_needs_a_policy_to_be_looked_at_or_promoted(desk: Trainings) 
 
 
 def test_a_shipped_distribution_is_known_as_one(desk: Trainings) -> None:
-    assert desk.draws("train-lossy-paths")
-    assert not desk.draws("drlcc-sc1")
-    assert not desk.draws("/nowhere/at-all.toml")
-    assert desk.draws(DocumentText("", "[training]\n"))
+    assert "[training" in desk.scenario_text("train-lossy-paths")
+    assert desk.scenario_text("/nowhere/at-all.toml") == ""
+    assert desk.scenario_text(DocumentText("", "[training]\n")) == "[training]\n"
 
 
 def test_the_form_offers_every_agent_with_its_options(desk: Trainings) -> None:
@@ -250,3 +251,21 @@ def test_an_option_of_an_agent_is_a_parameter_of_the_form(spec: OptionSpec, dime
     assert param.read(spec.default) == spec.default
     assert param.help == "Help. (paper)"
     assert param.allowed_text()
+
+
+def test_a_stored_evaluation_has_the_figures_and_the_reward_of_the_report() -> None:
+    def figure(mean: float) -> dict[str, Any]:
+        return {"mean": mean, "ci95": 0.1, "values": [mean]}
+
+    agent = {"label": "fake", "is_baseline": False, "goodput_bps": figure(2e6), "rtt_s": figure(0.05)}
+    reward = {"reward": figure(-1.0), "goodput": figure(0.5), "delay": figure(-0.5), "loss": figure(-1.0)}
+    classic = {"label": "olia", "is_baseline": True, "goodput_bps": figure(1e6), "reward": {}}
+    report = {"step": 10, "controllers": [{**agent, "reward": reward}, classic]}
+    training = Training("1", "One", "fake", "drl-cc", "demo")
+
+    told = present(_comparison(report, training))
+    (stored,) = _comparisons(evaluation_figures(report), fake_config(Path()), training)
+
+    assert told.reward == stored.reward == {"reward": -1.0, "goodput": 0.5, "delay": -0.5, "loss": -1.0}
+    assert told.figures["fake"]["rtt_s"].mean == stored.figures["fake"]["rtt_s"].mean == 0.05
+    assert told.gain == stored.gain == 2.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
@@ -158,7 +159,8 @@ def test_a_distribution_in_the_window_is_said_in_the_form(desk: Desk) -> None:
     desk.documents.open_text(
         TWO_PATHS + '\n[training.draws]\n"links.wifi.loss" = { uniform = ["0%", "2%"] }\n', "drawn"
     )
-    assert "another scenario" in hints()
+    assert "with these draws" in hints()
+    assert "links.wifi.loss: 0% to 2%" in hints()
 
 
 def test_the_table_follows_a_training(page: LonePage, trainings: FakeDesk) -> None:
@@ -172,12 +174,33 @@ def test_the_table_follows_a_training(page: LonePage, trainings: FakeDesk) -> No
     assert cell(page, training, "Updates/s") == "440"
     assert cell(page, training, "Time left").endswith(" s")
     trainings.learn(training, 200, level=3.3e6)
+    training.remaining_s = 20.0
     settle(page)
-    assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating")
+    assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating, 20 s")
+    training.remaining_s = math.nan
+    settle(page)
+    page.train._on_changed()
+    assert cell(page, training, "Time left") == "evaluating"
     trainings.set_state(training, JobState.PAUSED)
     settle(page)
     assert cell(page, training, "State") == "paused"
     assert cell(page, training, "Time left") == "–"
+
+
+def test_the_latest_evaluation_is_a_table_with_the_parts_of_the_reward(page: LonePage, trainings: FakeDesk) -> None:
+    training = added(page, trainings)
+    view = page.train.evaluation
+    page.train.tabs.setCurrentWidget(view)
+    trainings.compare(training, 3.3e6)
+    settle(page)
+    rows = [[view.model.index(row, column).data() for column in range(6)] for row in range(view.model.rowCount())]
+    assert rows[0] == ["drl-cc", "3.300 ± 0.060", "80.0 ± 4.0", "1.20 ± 0.10", "0.980 ± 0.010", "1.61×"]
+    assert [row[0] for row in rows] == ["drl-cc", "lia", "olia", "balia", "wvegas"]
+    assert rows[1][5] == "best"
+    assert view.reward.text() == (
+        "Reward of a decision 0.500 = goodput +1.500 (60 %), delay -0.200 (8 %), loss -0.800 (32 %)"
+    )
+    assert "14 families" in page.train.grounds.text()
 
 
 def test_selection_and_colours_stay_when_trainings_come(page: LonePage, trainings: FakeDesk) -> None:
@@ -251,7 +274,10 @@ def test_curves_show_the_selected_trainings(page: LonePage, trainings: FakeDesk)
     trainings.learn(first, 20)
     settle(page)
     shown = [plot.spec.metric.key for plot in present(page.train.curves.plots).plots]
-    assert shown == ["return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean"]
+    assert shown == [
+        *("return_mean", "flow_goodput_bps", "rtt_s", "loss_ratio", "jain"),
+        *("actor_saturation", "td_error"),
+    ]
     page.train.curves.set_plot_wanted("q_mean", False)
     assert "q_mean" not in [plot.spec.metric.key for plot in present(page.train.curves.plots).plots]
     page.train.select([])
@@ -271,7 +297,7 @@ def drawn(qtbot: QtBot, page: LonePage, before: Panel | None = None) -> Panel:
 
 def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: LonePage, trainings: FakeDesk) -> None:
     training = added(page, trainings)
-    page.train.tabs.setCurrentIndex(1)
+    page.train.tabs.setCurrentWidget(page.train.policy)
     first = drawn(qtbot, page)
     view = page.train.policy
     assert [view.across.itemText(number) for number in range(view.across.count())] == ["sending rate", "RTT", "cwnd"]
@@ -288,7 +314,7 @@ def test_the_policy_is_drawn_again_when_another_was_written(qtbot: QtBot, page: 
 
 
 def test_several_selected_trainings_have_no_picture(page: LonePage, trainings: FakeDesk) -> None:
-    page.train.tabs.setCurrentIndex(1)
+    page.train.tabs.setCurrentWidget(page.train.policy)
     trainings.add()
     trainings.add()
     settle(page)
@@ -393,7 +419,7 @@ def test_a_race_that_is_stopped_has_no_second_run(qtbot: QtBot, desk: Desk, trai
 def test_a_policy_that_does_not_fit_is_told(desk: Desk, trainings: FakeDesk) -> None:
     added(desk, trainings)  # its policy file does not exist
     desk.bar.trigger("train.race")
-    assert "raced-1" in desk.banners.text("action")
+    assert "policy.safetensors: not a safetensors file" in desk.banners.text("action")
     assert not desk.runs.is_running
 
 

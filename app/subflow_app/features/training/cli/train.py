@@ -357,7 +357,13 @@ def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
 def _print_result(job: TrainingJob) -> None:
     from subflow_agents import ReportKind
     from subflow_app.features.training.core.training_folder import BEST_POLICY, LATEST_POLICY
-    from subflow_app.features.training.core.training_text import evaluation_table, metric_rows, progress_line
+    from subflow_app.features.training.core.training_text import (
+        evaluation_table,
+        metric_rows,
+        progress_line,
+        reward_of,
+        reward_text,
+    )
 
     if job.metrics:
         known = {name: value for name, value in job.metrics.items() if name != "eta_s"}
@@ -367,6 +373,8 @@ def _print_result(job: TrainingJob) -> None:
     if evaluation is not None:
         print_line()
         print_tables(evaluation_table(evaluation))
+        if reward := reward_text(reward_of(evaluation)):
+            print_line(reward)
     for name, what in ((BEST_POLICY, "best policy"), (LATEST_POLICY, "latest policy")):
         if is_there(job.folder / name):
             print_line(f"{what}: {job.folder / name}")

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.policies.core import policy_origin
 from subflow_app.features.traces.core.events import AGENT, agent_steps_of
 from subflow_app.features.traces.core.traces import (
     FLOW,
@@ -30,6 +31,7 @@ from subflow_app.features.traces.core.traces import (
     not_kept,
     select_keys,
 )
+from subflow_app.features.training.core.agent_numbers import action_text, seen_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from subflow_app.features.training.core.policy_surface import ActingPolicy
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent, SeenSubflow
     from subflow_sim.decisions import Explanation
+    from subflow_sim.vec_env import AgentNumber
     from subflow_store import EventExtent, Store
 
 
@@ -135,16 +138,23 @@ def agent_decision_lines(told: AgentDecision) -> list[str]:
     agent = told.agent
     lines = [
         f"{agent.name} at {told.time_s:.9f} s: decision {told.number} of {agent.controller}, by {agent.policy}",
-        f"  action   {told.action_text}",
+        f"  policy   {policy_origin(agent.policy)}",
+        *(f"  action   {each.name}: {action_text(agent, each)}" for each in told.acting),
         f"  reward   {_earned(told)}: {agent.reward}",
     ]
     for subflow in told.subflows:
         lines.append(f"  {subflow.name}{'' if subflow.is_acting else ' (only seen)'}: {figures_text(subflow)}")
         for past in range(agent.history):
             record = subflow.observation[past * len(agent.features) :]
-            seen = ", ".join(f"{f.name} {_number(value)}" for f, value in zip(agent.features, record, strict=False))
+            figures = subflow.figures if past == 0 else None
+            seen = ", ".join(_seen(f, value, figures) for f, value in zip(agent.features, record, strict=False))
             lines.append(f"    saw {seen}" if past == 0 else f"    {past} before: {seen}")
     return lines
+
+
+def _seen(feature: AgentNumber, value: float, figures: Mapping[str, float] | None) -> str:
+    meaning = seen_text(feature, value, figures)
+    return f"{feature.name} {_number(value)}" + (f" = {meaning}" if meaning else "")
 
 
 def figures_text(subflow: SeenSubflow) -> str:

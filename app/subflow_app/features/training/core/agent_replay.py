@@ -14,6 +14,7 @@ from subflow_app.features.training.core.agent_explanations import (
     steps_of,
     windows_beside,
 )
+from subflow_app.features.training.core.agent_numbers import effect_text, seen_text
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
@@ -37,7 +38,8 @@ class NumberRow:
         help: meaning and bounds; empty for figures of the epoch.
         values: one value per subflow; NaN if unknown, and for actions on subflows that the agent only observes. Empty
             for choices.
-        texts: names of choices, shown in place of `values`; empty for other numbers.
+        texts: names of choices or effects, shown in place of `values`; empty for other numbers.
+        meanings: the values in physical units, one per subflow; empty for actions and figures of the epoch.
     """
 
     part: Part
@@ -46,6 +48,7 @@ class NumberRow:
     help: str
     values: tuple[float, ...]
     texts: tuple[str, ...] = ()
+    meanings: tuple[str, ...] = ()
 
 
 class AgentReplay:
@@ -174,11 +177,16 @@ def number_rows(decision: AgentDecision) -> list[NumberRow]:
     for index, action in enumerate(agent.actions if not agent.choices else ()):
         values = tuple(each.action[index] if each.is_acting else math.nan for each in subflows)
         rows.append(NumberRow("done", action.name, action.unit, _help(action), values))
+    effects = tuple(effect_text(each) if each.is_acting else "" for each in subflows)
+    if any(effects):
+        rows.append(NumberRow("done", tr("effect"), "1", tr("Before and after the action"), (), effects))
     for past in range(agent.history):
         for index, feature in enumerate(agent.features):
             name = feature.name if past == 0 else tr("{feature}, {count} before", feature=feature.name, count=past)
             values = tuple(each.observation[past * len(agent.features) + index] for each in subflows)
-            rows.append(NumberRow("seen", name, feature.unit, _help(feature), values))
+            figures = [each.figures if past == 0 else None for each in subflows]
+            meanings = tuple(map(seen_text, [feature] * len(subflows), values, figures))
+            rows.append(NumberRow("seen", name, feature.unit, _help(feature), values, meanings=meanings))
     for name, (title, unit) in EPOCH_FIGURES.items():
         values = tuple(each.figures[name] for each in subflows)
         # A rate of 0 before and after the action means that the subflow is not paced.

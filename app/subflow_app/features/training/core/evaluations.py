@@ -6,8 +6,8 @@ controller in the same flows.
 
 from __future__ import annotations
 
+import hashlib
 import math
-import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -25,6 +25,7 @@ from subflow_app.features.editor.core.algorithm_choices import (
 )
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of, with_contents
 from subflow_app.features.running.core.run_task import RunOutcome, RunTask, make_run
+from subflow_app.features.training.core.promotion import promote
 from subflow_app.features.training.core.training_progress import CLASSICS, Training
 from subflow_app.foundation.errors import ClusterError, InputError, TrainingError
 from subflow_app.foundation.jobs.executors import Threads, core_count, executor_maker
@@ -32,7 +33,8 @@ from subflow_app.foundation.jobs.job import Batch
 from subflow_app.foundation.jobs.tasks import OnStart
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_app.vocabulary.language import tr
-from subflow_sim.errors import ScenarioError, SimError
+from subflow_sim.errors import PolicyError, ScenarioError, SimError
+from subflow_sim.policy_library import read_policy_file
 
 if TYPE_CHECKING:
     from subflow_sim import Scenario
@@ -180,8 +182,9 @@ def race_sources(
 ) -> tuple[ScenarioSource, ScenarioSource]:
     """Both scenarios of a race, ready to run.
 
-    The policy is copied first, because training overwrites its file, whereas the file named by a stored run must not
-    change.
+    The policy is first copied into the user's library as "raced-AGENT-HASH", because training overwrites its file,
+    whereas the file named by a stored run must not change. Scenarios, lists of controllers and `subflow agents` then
+    offer it.
 
     Args:
         text: TOML of the scenario.
@@ -201,7 +204,7 @@ def race_sources(
     texts = race_texts(
         whole.text,
         controller=training.controller,
-        policy=str(policy.absolute()),
+        policy=policy,
         rival=rival,
         title=title,
         entrant=training.name,
@@ -212,16 +215,27 @@ def race_sources(
     return entrants
 
 
-def _kept_policy(training: Training) -> Path:
+_RACED = "raced-"
+
+
+def is_raced(name: str) -> bool:
+    """True for the name of a policy in the library that a race has added."""
+    return name.startswith(_RACED)
+
+
+def _kept_policy(training: Training) -> str:
+    """Copies the latest policy of a training run into the user's library, once, and returns its name there."""
     path = training.policy_path
     if path is None:
         raise TrainingError(f"{training.name} has no policy yet")
-    kept = path.with_name(f"raced-{training.policy_version}{path.suffix}")
     try:
-        shutil.copyfile(path, kept)
-    except OSError as error:
-        raise TrainingError(f"{kept} cannot be written: {error.strerror or error}") from error
-    return kept
+        content_hash = hashlib.sha256(read_policy_file(path)).hexdigest()
+        name = f"{_RACED}{training.agent}-{content_hash[:8]}"
+        if name not in policy_library().paths():
+            promote(path, name, {"note": "Kept because it raced.", "training": training.name})
+    except PolicyError as error:
+        raise TrainingError(f"{path}: {error}") from error
+    return name
 
 
 def race_texts(
@@ -235,7 +249,7 @@ def race_texts(
     Args:
         text: TOML of the scenario.
         controller: congestion controller that runs the policy.
-        policy: path of the policy file, as the scenario names it.
+        policy: name of the policy, or path of its file, as the scenario names it.
         rival: opponent of the policy.
         title: title of the scenario, for the names of the two runs.
         entrant: name of the run with the policy.

@@ -30,6 +30,7 @@ from subflow_app.features.training.core.training_record import TrainingRecorder,
 from subflow_app.features.training.core.training_service import TrainingService
 from subflow_app.features.training.core.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.features.training.core.training_worker import TRAINER
+from subflow_app.foundation import json_document
 from subflow_app.foundation.errors import TrainingError
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobState
@@ -208,8 +209,7 @@ class KeptTrainings(Job):
             for number, job in open_jobs.items():
                 told = job.metrics
                 shares[number] = float(told.get("step") or 0) / float(configs[number].steps or 1)
-                speed = float(told.get("steps_per_s") or math.nan)
-                eta_s += (1 - shares[number]) * float(configs[number].steps or 1) / speed
+                eta_s += json_document.number(told.get("eta_s"))
             working = [number for number, job in open_jobs.items() if job.state is not JobState.WAITING]
             label = ", ".join(self._wanted[number].label for number in working)
             self._tell_shares(configs, shares, label, eta_s / self._jobs)

@@ -301,6 +301,8 @@ class TrainingJob:
             self._last_of_kind[kind] = values
             if kind == ReportKind.METRICS:
                 self._latest |= {name: value for name, value in values.items() if value is not None}
+            elif kind == ReportKind.PROGRESS:
+                self._latest["eta_s"] = values.get("eta_s")
             elif kind == ReportKind.STATE:
                 self._take_state(values)
             elif kind == ReportKind.FAILED:

@@ -10,6 +10,8 @@ from typing import Any
 
 from subflow_app.features.editor.core.form import FieldOption, Form, FormField, FormGroup, default_text
 from subflow_app.features.editor.core.form_text import text_of
+from subflow_app.features.training.core.training_grounds import TrainingGrounds, grounds_lines
+from subflow_app.features.training.core.training_setup import with_training
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
@@ -27,6 +29,7 @@ NO_RECIPE = "none"
 """Value of the recipe field that selects the agent's own defaults."""
 
 _DEFAULT_MINUTES = 5.0
+_MOST_DRAWS = 6  # lines of draws in the form, of which the page of a small screen still shows the fields below
 _MOST_SEEDS = 1_000_000  # larger seeds are reserved for evaluations
 _PREFIX = "options."
 _OWN = "training."  # prefix of the keys of all other fields, which makes the keys unambiguous
@@ -131,6 +134,7 @@ class RecipeChoice:
         values: SI values of the fields that it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on.
         families: arena families whose networks are used in some episodes; "all" means every family.
         families_share: share of these episodes, 0 to 1.
+        training: `[training]` table that replaces the table of its scenario; None: no replacement.
     """
 
     name: str
@@ -140,32 +144,7 @@ class RecipeChoice:
     values: Mapping[str, Any] = field(default_factory=dict)
     families: tuple[str, ...] = ()
     families_share: float = 0.0
-
-
-def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
-    """Describe the networks on which the episodes of a training run take place.
-
-    Args:
-        recipe: the chosen recipe; None if no recipe is chosen.
-        draws: whether the chosen scenario is a distribution.
-    """
-    if recipe is None or not recipe.families or not recipe.families_share > 0:
-        if draws:
-            return tr("Each episode draws another scenario.")
-        return tr("Every episode is this scenario with new random numbers.")
-    of_families = tr(
-        "{share} % of the episodes are on networks of the arena ({families}).",
-        share=f"{100 * recipe.families_share:g}",
-        families=tr("all families") if "all" in recipe.families else ", ".join(recipe.families),
-    )
-    if recipe.families_share >= 1:
-        return of_families
-    others = (
-        tr("Each other episode draws another scenario.")
-        if draws
-        else tr("The others are this scenario with new random numbers.")
-    )
-    return f"{of_families} {others} {tr('Goodput, RTT and loss of the training are means over all of them.')}"
+    training: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,15 +263,36 @@ class TrainingDraft:
         """Always empty, because no value is limited by other fields."""
         return ()
 
-    def form(self, document: str = "", *, draws: bool = False) -> Form:
+    def grounds(self, document: str, text: str) -> TrainingGrounds:
+        """The networks on which the training will take place.
+
+        Args:
+            document: title of the scenario in the window.
+            text: TOML of the chosen scenario.
+        """
+        recipe = self.recipe
+        title = (document or tr("the scenario")) if self.scenario == DOCUMENT else self.scenario.rpartition("/")[2]
+        if recipe is not None and recipe.training is not None and self.scenario == recipe.scenario:
+            text = with_training(text, recipe.training)
+        defaults = {option.key: option.default for option in self.agent.options}
+        typed = {key.removeprefix(_PREFIX): value for key, value in self._values.items() if key.startswith(_PREFIX)}
+        return TrainingGrounds(
+            title,
+            text,
+            recipe.families if recipe is not None else (),
+            recipe.families_share if recipe is not None else 0.0,
+            {**defaults, **self._recipe_values(_PREFIX), **typed},
+        )
+
+    def form(self, document: str = "", *, text: str = "") -> Form:
         """The form with its current fields and values.
 
         Args:
             document: title of the scenario in the window.
-            draws: whether the chosen scenario is a distribution.
+            text: TOML of the chosen scenario; empty if it cannot be read.
         """
         agent = self.agent
-        hint = episodes_text(self.recipe, draws=draws)
+        hint = "\n".join(grounds_lines(self.grounds(document, text), _MOST_DRAWS))
         groups = [
             FormGroup(
                 "",

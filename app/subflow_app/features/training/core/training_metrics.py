@@ -106,16 +106,20 @@ class TrainingPlot:
 TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
     TrainingPlot(REPORT_MEASURES["return_mean"]),
     TrainingPlot(REPORT_MEASURES["flow_goodput_bps"], floor=0.0, compares=True),
+    TrainingPlot(REPORT_MEASURES["rtt_s"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["loss_ratio"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["jain"], floor=0.0, ceiling=1.0),
     TrainingPlot(REPORT_MEASURES["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
     TrainingPlot(REPORT_MEASURES["td_error"], floor=0.0),
     TrainingPlot(REPORT_MEASURES["q_mean"]),
     TrainingPlot(REPORT_MEASURES["kl"], floor=0.0),
     TrainingPlot(REPORT_MEASURES["entropy"]),
     TrainingPlot(REPORT_MEASURES["rtt_inflation"], floor=0.0),
-    TrainingPlot(REPORT_MEASURES["loss_ratio"], floor=0.0),
-    TrainingPlot(REPORT_MEASURES["jain"], floor=0.0, ceiling=1.0),
 )
-DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
+DEFAULT_TRAINING_PLOTS = (
+    *("return_mean", "flow_goodput_bps", "rtt_s", "loss_ratio", "jain"),
+    *("actor_saturation", "td_error", "kl"),
+)
 
 
 class MetricLog:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from subflow_agents import CLASSICS
 from subflow_app.features.training.core.training_folder import best_policy, latest_policy
+from subflow_app.features.training.core.training_grounds import TrainingGrounds
 from subflow_app.features.training.core.training_metrics import MetricLog
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.vocabulary.language import translatable
@@ -40,6 +41,9 @@ class Comparison:
         goodput_bps: goodput of a flow controlled by the agent, bit/s.
         classics: goodput of each classic controller on the same seeds, by name.
         jain: Jain's index of the agent's flows; NaN if unknown.
+        figures: all results by controller and metric, the agent under its name.
+        reward: mean reward of the agent's decisions and its parts, by the names of `subflow_agents.reward_terms`; empty
+            if they are unknown.
     """
 
     step: float
@@ -47,6 +51,8 @@ class Comparison:
     goodput_bps: Estimate
     classics: Mapping[str, Estimate] = field(default_factory=dict)
     jain: float = math.nan
+    figures: Mapping[str, Mapping[str, Estimate]] = field(default_factory=dict)
+    reward: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def best_classic(self) -> str:
@@ -81,6 +87,8 @@ class Training:
         log: the reported metrics.
         comparisons: evaluations, oldest first.
         policy_version: number that increases with each new policy file.
+        remaining_s: estimated time until the training ends, s; NaN while unknown.
+        grounds: networks on which it takes place; None if unknown.
     """
 
     id: str
@@ -98,6 +106,8 @@ class Training:
     log: MetricLog = field(default_factory=MetricLog)
     comparisons: list[Comparison] = field(default_factory=list)
     policy_version: int = 0
+    remaining_s: float = math.nan
+    grounds: TrainingGrounds | None = None
 
     @property
     def policy_path(self) -> Path | None:

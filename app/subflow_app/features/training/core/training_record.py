@@ -20,6 +20,7 @@ from subflow_store.values import BestPolicy, EvaluationFigure, TrainingMoment, T
 if TYPE_CHECKING:
     from subflow_store import Store
 
+REWARD = "reward"
 EVALUATED = ("goodput_bps", "total_goodput_bps", "other_goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
 """Figures of each evaluated controller that the store records."""
 
@@ -129,14 +130,20 @@ def evaluation_figures(values: Mapping[str, Any]) -> list[EvaluationFigure]:
     step = int(values.get(STEP) or 0)
     figures = []
     for controller in values.get("controllers") or []:
-        for metric in EVALUATED:
-            figure = controller.get(metric)
+        reward = controller.get("reward")
+        parts = {reward_metric(name): each for name, each in reward.items()} if isinstance(reward, Mapping) else {}
+        for metric, figure in ({key: controller.get(key) for key in EVALUATED} | parts).items():
             if isinstance(figure, Mapping):
                 n = len([value for value in figure.get("values") or [] if value is not None])
                 figures.append(
                     EvaluationFigure(step, str(controller["label"]), metric, figure["mean"], figure["ci95"], n)
                 )
     return figures
+
+
+def reward_metric(part: str) -> str:
+    """Metric under which the store keeps the mean reward, "reward", or one of its parts: "reward.goodput"."""
+    return part if part == REWARD else f"{REWARD}.{part}"
 
 
 def file_hash(path: Path) -> str:

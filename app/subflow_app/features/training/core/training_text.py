@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_agents.reward_terms import TERMS
 from subflow_app.foundation.json_document import number
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.number_text import (
     NOTHING,
     count_text,
     counted,
     duration_text,
+    finite,
     fixed,
     fixed_text,
     mbit_text,
+    rounded_text,
     short_time_text,
 )
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
@@ -26,7 +32,17 @@ if TYPE_CHECKING:
 
 # Reported metrics in the order of display.
 _SHOWN = (
-    *("return_mean", "goodput_bps", "flow_goodput_bps", "rtt_inflation", "loss_ratio", "jain", "td_error", "q_mean"),
+    *(
+        "return_mean",
+        "goodput_bps",
+        "flow_goodput_bps",
+        "rtt_s",
+        "rtt_inflation",
+        "loss_ratio",
+        "jain",
+        "td_error",
+        "q_mean",
+    ),
     *("actor_saturation", "kl", "entropy", "updates_per_s", "steps_per_s", "sim_s_per_s"),
 )
 
@@ -34,7 +50,14 @@ _SHOWN = (
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Heading, value and unit of each reported metric, in the order of display."""
     shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
-    return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
+    return [(each.title, _metric_text(each, number(metrics[each.key])), each.unit) for each in shown]
+
+
+def _metric_text(measure: Measure, value: float) -> str:
+    """A metric with its usual decimals, or else with three significant digits; small values are not rounded to 0."""
+    if measure.decimals is not None or not math.isfinite(value):
+        return measure.text(value)
+    return rounded_text(value * measure.scale)
 
 
 def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
@@ -51,8 +74,8 @@ def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
         parts.append(f"{count_text(metrics['episodes'])} episodes")
     line = f"{', '.join(parts)} in {duration_text(metrics.get('elapsed_s', 0.0))}"
     if is_spent:
-        return f"{line}, evaluating the policy"
-    return f"{line}, {duration_text(metrics['eta_s'])} to go" if "eta_s" in metrics else line
+        line += ", evaluating the policy"
+    return line if metrics.get("eta_s") is None else f"{line}, {duration_text(metrics['eta_s'])} to go"
 
 
 def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: float | None) -> float:
@@ -95,6 +118,46 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     return TextTable.of(contenders, columns, title or told)
 
 
+def reward_text(reward: Mapping[str, object]) -> str:
+    """The reward of a decision and the share of each part: ``-0.450 = goodput 1.200 (42 %), loss -1.340 (47 %)``.
+
+    Args:
+        reward: mean reward and its parts by name, as in `subflow_agents.reward_terms`; empty: unknown.
+
+    Returns:
+        The text, in which shares are those of the sum of magnitudes; only the reward if it has no such parts, empty if
+        it is unknown.
+    """
+    mean = finite(reward.get("reward"))
+    if mean is None:
+        return ""
+    parts = {name: value for name in TERMS if (value := finite(reward.get(name))) is not None}
+    total = math.fsum(map(abs, parts.values()))
+    if not total > 0:
+        return tr("Reward of a decision {reward}", reward=f"{mean:.3f}")
+    # Prices of 0 are no parts of the reward.
+    told = ", ".join(
+        f"{tr(_TERM_TITLES[name])} {value:+.3f} ({100 * abs(value) / total:.0f} %)"
+        for name, value in parts.items()
+        if value
+    )
+    return tr("Reward of a decision {reward} = {parts}", reward=f"{mean:.3f}", parts=told)
+
+
+_TERM_TITLES = {"goodput": translatable("goodput"), "delay": translatable("delay"), "loss": translatable("loss")}
+
+
+def reward_of(values: Mapping[str, Any]) -> dict[str, float]:
+    """Mean reward and its parts of the evaluated agent in an evaluation report; empty if they are unknown."""
+    told = _own(values).get("reward")
+    return {name: number(each.get("mean")) for name, each in told.items()} if isinstance(told, Mapping) else {}
+
+
+def _own(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The evaluated agent: the first controller that is not a baseline."""
+    return next((each for each in values.get("controllers") or () if not each.get("is_baseline")), {})
+
+
 def _interval_column(key: str) -> Column[Mapping[str, Any]]:
     shown = EVALUATION_MEASURES[key]
     return NumberColumn(shown.heading, lambda each: _interval(key, each.get(key)), unit=shown.unit)
@@ -107,16 +170,20 @@ def contender_label(label: str) -> str:
 
 def evaluation_line(values: Mapping[str, Any]) -> str:
     """One line about an evaluation during training: ``evaluated at step 20 000: 6.12 ± 0.03 Mbit/s, 1.55 × olia``."""
-    mine: Mapping[str, Any] = next(
-        (each for each in values.get("controllers") or () if not each.get("is_baseline")), {}
-    )
+    mine = _own(values)
     parts = [f"{_interval('goodput_bps', mine.get('goodput_bps'))} Mbit/s"]
     ratio = fixed_text(mine.get("ratio_to_best_baseline"), 2)
     if values.get("best_baseline") and ratio != NOTHING:
         parts.append(f"{ratio} × {values['best_baseline']}")
     if values.get("is_best"):
         parts.append("the best so far")
-    return f"evaluated at step {count_text(values.get('step'))}: {', '.join(parts)}"
+    for key in ("rtt_s", "loss_ratio", "jain"):
+        shown = EVALUATION_MEASURES[key]
+        if isinstance(figure := mine.get(key), Mapping):
+            parts.append(f"{shown.title} {shown.text(number(figure.get('mean')))} {shown.unit}".rstrip())
+    line = f"evaluated at step {count_text(values.get('step'))}: {', '.join(parts)}"
+    reward = reward_text(reward_of(values))
+    return f"{line}. {reward}" if reward else line
 
 
 def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | None:

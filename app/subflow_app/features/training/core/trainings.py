@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import tomllib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
+from subflow_agents.reward_terms import TERMS
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import source_of
 from subflow_app.features.training.core.policy_surface import SeenPolicy, observe_policy
@@ -28,8 +28,9 @@ from subflow_app.features.training.core.training_draft import (
     TrainingOrder,
 )
 from subflow_app.features.training.core.training_folder import has_checkpoint
+from subflow_app.features.training.core.training_grounds import grounds_of
 from subflow_app.features.training.core.training_progress import Comparison, Training
-from subflow_app.features.training.core.training_record import sync_all
+from subflow_app.features.training.core.training_record import EVALUATED, REWARD, reward_metric, sync_all
 from subflow_app.features.training.core.training_service import ServedTraining, TrainingService
 from subflow_app.features.training.core.training_setup import (
     TrainingRequest,
@@ -39,6 +40,7 @@ from subflow_app.features.training.core.training_setup import (
     recipe_names,
     request_of,
 )
+from subflow_app.features.training.core.training_text import reward_of
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import AppError, InputError, TrainingError
 from subflow_app.foundation.jobs.progress import JobState
@@ -47,7 +49,9 @@ from subflow_app.foundation.paths import new_training_directory, trainings_direc
 from subflow_app.foundation.resources import find_scenario, scenario_names
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
+from subflow_sim.errors import SimError
 from subflow_sim.params import Dimension, Param
+from subflow_sim.scenario import read_scenario_text
 from subflow_sim.stats import Estimate
 from subflow_store import StoreError
 
@@ -117,14 +121,14 @@ class Trainings(TrainingService):
         )
         return TrainingChoices(listed, tuple(recipes), scenario_names())
 
-    def draws(self, scenario: DocumentText | str) -> bool:
-        """True if a scenario, given as a document, name or path, is a distribution; False if it cannot be read."""
+    def scenario_text(self, scenario: DocumentText | str) -> str:
+        """TOML of a scenario, given as a document, name or path; empty if it cannot be read."""
         if isinstance(scenario, DocumentText):
-            return is_distribution(scenario.text)
+            return scenario.text
         try:
-            return is_distribution(find_scenario(scenario).read_text(encoding="utf-8-sig"))
-        except (InputError, OSError, UnicodeDecodeError):
-            return False
+            return read_scenario_text(find_scenario(scenario))
+        except (InputError, SimError):
+            return ""
 
     def trainings(self) -> Sequence[Training]:
         """All training runs, newest first. Each one is represented by the same object as long as it is listed."""
@@ -320,6 +324,7 @@ class Trainings(TrainingService):
             folder=Path(config.folder) if config.folder else None,
             state=JobState.WAITING,
             fraction=0.0,
+            grounds=grounds_of(config),
         )
 
     def _job(self, training: Training) -> TrainingJob | None:
@@ -339,6 +344,9 @@ class Trainings(TrainingService):
             training.log.add(values)
             config = self._configs[training.id]
             training.fraction = _fraction(config, step, number(values.get("elapsed_s")))
+            training.remaining_s = number(values.get("eta_s"))
+        elif kind == ReportKind.PROGRESS:
+            training.remaining_s = number(values.get("eta_s"))
         elif kind == ReportKind.EVALUATION:
             made = _comparison(values, training)
             if made is None:
@@ -349,14 +357,6 @@ class Trainings(TrainingService):
         else:
             return False
         return True
-
-
-def is_distribution(text: str) -> bool:
-    """True if each episode draws a different scenario from this scenario; False if the text is not TOML."""
-    try:
-        return isinstance(tomllib.loads(text).get("training"), dict)
-    except tomllib.TOMLDecodeError:
-        return False
 
 
 def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
@@ -400,6 +400,7 @@ def _recipe_choice(recipe: Any) -> RecipeChoice:
         {**values, **options},
         families,
         float(recipe.settings.get("families_share", _FAMILIES_SHARE)) if families else 0.0,
+        recipe.training,
     )
 
 
@@ -466,13 +467,19 @@ def _comparison(values: Mapping[str, Any], training: Training) -> Comparison | N
     own = next((each for each in controllers if not each.get("is_baseline")), None)
     if own is None:
         return None
-    jain = own.get("jain")
+    figures = {
+        str(each["label"]): {key: _estimate(each[key]) for key in EVALUATED if isinstance(each.get(key), Mapping)}
+        for each in controllers
+    }
+    mine = figures[str(own["label"])]
     return Comparison(
         step,
         _elapsed_at(training, step),
-        _estimate(own["goodput_bps"]),
+        mine["goodput_bps"],
         {str(each["label"]): _estimate(each["goodput_bps"]) for each in controllers if each.get("is_baseline")},
-        number(jain.get("mean")) if isinstance(jain, Mapping) else math.nan,
+        mine.get("jain", Estimate(math.nan)).mean,
+        figures,
+        reward_of(values),
     )
 
 
@@ -488,7 +495,13 @@ def _comparisons(figures: Sequence[EvaluationFigure], config: TrainingConfig, tr
             goodputs = {label: each for (label, metric), each in known.items() if metric == "goodput_bps"}
             classics = {label: each for label, each in goodputs.items() if label != config.agent}
             jain = known.get((config.agent, "jain"), Estimate(math.nan)).mean
-            made.append(Comparison(float(step), _elapsed_at(training, step), own, classics, jain))
+            by_label: dict[str, dict[str, Estimate]] = {}
+            for (label, metric), each in known.items():
+                by_label.setdefault(label, {})[metric] = each
+            parts = (REWARD, *TERMS)
+            reward = {name: known[key].mean for name in parts if (key := (config.agent, reward_metric(name))) in known}
+            elapsed_s = _elapsed_at(training, step)
+            made.append(Comparison(float(step), elapsed_s, own, classics, jain, by_label, reward))
     return made
 
 

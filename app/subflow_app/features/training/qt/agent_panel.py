@@ -18,8 +18,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.policies.core import policy_origin
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.features.training.core.agent_explanations import Numbers, learning_subflows
+from subflow_app.features.training.core.agent_numbers import action_text
 from subflow_app.features.training.core.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.theme import current_tokens
@@ -102,7 +104,9 @@ class DecisionList(TableModel[AgentDecision]):
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
         """The full text of an action, as its tooltip."""
         is_action = role == Qt.ItemDataRole.ToolTipRole and column == 2
-        return row.action_text.replace("; ", "\n") if is_action else None
+        if not is_action:
+            return None
+        return "\n".join(f"{each.name}: {action_text(row.agent, each)}" for each in row.acting)
 
 
 class DecisionNumbers(TableModel[NumberRow | str]):
@@ -175,7 +179,9 @@ def _column(title: str, subflow: int | None, tip: str = "") -> Column[NumberRow 
         if row.texts:
             return row.texts[subflow]
         value = row.values[subflow]
-        return "" if row.part == "done" and math.isnan(value) else number_text(value, row.unit)
+        shown = "" if row.part == "done" and math.isnan(value) else number_text(value, row.unit)
+        meaning = row.meanings[subflow] if row.meanings else ""
+        return f"{shown} = {meaning}" if meaning else shown
 
     return Column(title, text, is_number=subflow is not None, tip=tip)
 
@@ -216,6 +222,8 @@ class AgentPanel(QWidget):
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
         self._about = named(Label(self, wordWrap=True), "agent_about")
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._origin = named(Label(self, wordWrap=True), "agent_origin")
+        self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.why = named(Label(self, wordWrap=True), "agent_why")
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
@@ -237,7 +245,7 @@ class AgentPanel(QWidget):
         second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
         border = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
         parts = split(border, self.numbers, self.decisions, shares=(3, 2))
-        v_box(content, first, second, self._about, self.why, (parts, 1), margins=6, spacing=6)
+        v_box(content, first, second, self._origin, self._about, self.why, (parts, 1), margins=6, spacing=6)
         return content
 
     # ---- used by the window ----
@@ -362,6 +370,10 @@ class AgentPanel(QWidget):
 
     def _show_agent(self) -> None:
         replay = self.replay
+        agent = replay.agent if replay is not None else None
+        origin = "" if agent is None else policy_origin(agent.policy, has_path=False)
+        self._origin.setText(tr("Policy {origin}", origin=origin) if origin else "")
+        self._origin.setToolTip("" if agent is None else policy_origin(agent.policy))
         self._list.set_replay(replay)
         for kind, combo in self.plotted.items():
             combo.clear()

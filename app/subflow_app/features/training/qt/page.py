@@ -37,9 +37,11 @@ from subflow_app.features.training.core.training_draft import (
     TrainingChoices,
     TrainingDraft,
 )
+from subflow_app.features.training.core.training_grounds import TrainingGrounds, grounds_lines, grounds_text
 from subflow_app.features.training.core.training_metrics import SATURATION_WARNING
 from subflow_app.features.training.core.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.features.training.qt.curves import PolicyView, TrainingCurves
+from subflow_app.features.training.qt.evaluation_view import EvaluationView
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.jobs.progress import JobState
@@ -72,7 +74,7 @@ class StartForm(QWidget):
         named(self, "start_form", tr("New training"))
         self.draft = draft
         self._document = ""
-        self._draws = False
+        self._scenario_text = ""
         self.form = named(ParamForm(self), "training_form")
         self.form.committed.connect(self._on_committed)
         self.button = named(QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextOnly), "start_training")
@@ -92,10 +94,10 @@ class StartForm(QWidget):
             self._document = title
             self.show_draft()
 
-    def set_draws(self, draws: bool) -> None:
-        """Sets whether the chosen scenario is a distribution."""
-        if draws != self._draws:
-            self._draws = draws
+    def set_scenario_text(self, text: str) -> None:
+        """Sets the TOML of the chosen scenario, from which the form describes the episodes."""
+        if text != self._scenario_text:
+            self._scenario_text = text
             self.show_draft()
 
     def set_scenario(self, path: str) -> None:
@@ -118,7 +120,7 @@ class StartForm(QWidget):
 
     def show_draft(self) -> None:
         """Shows the current state of the draft."""
-        self.form.show_form(self.draft, self.draft.form(self._document, draws=self._draws))
+        self.form.show_form(self.draft, self.draft.form(self._document, text=self._scenario_text))
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
         if key.endswith(".scenario") and value == FROM_FILE:
@@ -152,14 +154,17 @@ def _versus(training: Training) -> str:
 def _eta(training: Training) -> str:
     if training.state is not JobState.RUNNING:
         return fmt.MISSING
-    return tr("evaluating") if training.fraction >= 1 else fmt.duration(_latest(training, "eta_s"))
+    left = fmt.duration(training.remaining_s)
+    if training.fraction < 1:
+        return left
+    return tr("evaluating") if left == fmt.MISSING else tr("evaluating, {time}", time=left)
 
 
 COLUMNS: tuple[Column[Training], ...] = (
     Column(translatable("Training"), lambda t: t.name, widest="drl-cc on drlcc-sc1, seed 1"),
     Column(translatable("State"), lambda t: tr(t.state.value), widest="      interrupted"),
     NumberColumn(translatable("Done"), _progress, widest="100 %", tip=translatable("Share of the budget that is used")),
-    NumberColumn(translatable("Time left"), _eta, widest="00 min 00 s"),
+    NumberColumn(translatable("Time left"), _eta, widest="evaluating, 00 s"),
     NumberColumn(
         translatable("Return"),
         lambda t: fmt.number(_latest(t, "return_mean")),
@@ -241,6 +246,7 @@ def _tip(training: Training) -> str:
     lines = [
         training.name,
         tr("Learns on {scenario}, seed {seed}", scenario=training.scenario, seed=training.seed),
+        *(grounds_lines(training.grounds) if training.grounds is not None else ()),
         tr("Budget: {budget}", budget=training.budget),
     ]
     if training.message:
@@ -316,6 +322,7 @@ class TrainPage(QWidget):
         self._model = TrainingTable(self)
         self.table = QTableView(self)
         self.curves = TrainingCurves(self)
+        self.evaluation = EvaluationView(self)
         self.policy = PolicyView(workers, self._observe, self)
         self.rival = QComboBox(self)
         self._form_waits = muted(Label(self))
@@ -324,6 +331,7 @@ class TrainPage(QWidget):
             "train", tr("Nothing trained yet"), tr("Choose what to learn and on what, then start.")
         )
         self._table_pages = QStackedWidget(self)
+        self.grounds = named(muted(Label(self, wordWrap=True)), "training_grounds")
         self._place_parts()
         self._set_up_table()
 
@@ -373,7 +381,7 @@ class TrainPage(QWidget):
         self._document = document
         if self.form is not None:
             self.form.set_document(document.title)
-            self._show_whether_draws()
+            self._show_episodes()
         self._offer_rivals()
 
     def load_choices(self) -> None:
@@ -475,6 +483,7 @@ class TrainPage(QWidget):
         self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
         self.curves.refresh()
         self.policy.refresh()
+        self.evaluation.refresh()
         if self.possible() != self._possible:
             # The possible actions can change while the state does not: for example, the first policy permits a race.
             self._possible = self.possible()
@@ -488,9 +497,17 @@ class TrainPage(QWidget):
                 self._each(self.desk.load_log)
             self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
             self.policy.show_training(selected[0] if len(selected) == 1 else None)
+            self.evaluation.show_training(selected[0] if len(selected) == 1 else None)
+            self._show_grounds(selected[0].grounds if len(selected) == 1 else None)
             if len(selected) == 1:
                 self._offer_rivals()
         self.selection_changed.emit()
+
+    def _show_grounds(self, grounds: TrainingGrounds | None) -> None:
+        """Shows the networks on which the selected training run takes place; the tool tip lists the draws."""
+        self.grounds.setText("" if grounds is None else grounds_text(grounds))
+        self.grounds.setToolTip("" if grounds is None else "\n".join(grounds_lines(grounds)))
+        self.grounds.setVisible(grounds is not None)
 
     def _offer_rivals(self) -> None:
         """Lists the rivals that the selected training run can race against in the open scenario; keeps the choice."""
@@ -515,7 +532,7 @@ class TrainPage(QWidget):
             return
         draft = TrainingDraft(choices.agents, choices.recipes, choices.scenarios)
         self.form = StartForm(draft, self._actions["start"], self)
-        self.form.changed.connect(self._show_whether_draws)
+        self.form.changed.connect(self._show_episodes)
         self.form.file_wanted.connect(self._on_file_wanted)
         self._form_pages.addWidget(self.form)
         self._form_pages.setCurrentWidget(self.form)
@@ -530,12 +547,12 @@ class TrainPage(QWidget):
         if path is not None and self.form is not None:
             self.form.set_scenario(str(path))
 
-    def _show_whether_draws(self) -> None:
+    def _show_episodes(self) -> None:
         desk = self.desk
         if self.form is None or desk is None:
             return
         chosen = self.form.draft.scenario
-        self.form.set_draws(desk.draws(self._document if chosen == DOCUMENT else chosen))
+        self.form.set_scenario_text(desk.scenario_text(self._document if chosen == DOCUMENT else chosen))
 
     def _observe(self, training: Training) -> SeenPolicy:
         """Runs the latest policy of a training run; called in a worker thread."""
@@ -558,10 +575,13 @@ class TrainPage(QWidget):
         self.tabs.setDocumentMode(True)
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.curves, tr("Curves"))
+        self.tabs.addTab(self.evaluation, tr("Evaluation"))
         self.tabs.addTab(self.policy, tr("Policy"))
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())
         top = QWidget(self)
-        v_box(top, self._tool_row(), (self._table_pages, 1), margins=0, spacing=0)
+        v_box(top, self._tool_row(), (self._table_pages, 1), self.grounds, margins=0, spacing=0)
+        self.grounds.setContentsMargins(8, 2, 8, 4)
+        self._show_grounds(None)
         border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
         right = split(border, top, self.tabs)
         row = self.table.fontMetrics().height() + 8

@@ -132,7 +132,8 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def race(self) -> None:
         """Runs the open scenario with the policy of the selected training run, and then with the chosen rival."""
-        from subflow_app.features.training.core.evaluations import race_sources
+        from subflow_app.features.catalog.core.uses import policies_of
+        from subflow_app.features.training.core.evaluations import is_raced, race_sources
 
         selected = self.content.selected()
         if len(selected) != 1 or self.content.rival.currentData() is None:
@@ -144,6 +145,8 @@ class TrainingSession(PanelFeature["TrainPage"]):
         )
         self.ports.docks.raise_panel("plots")
         self.ports.session.run_together(sources)
+        names = {policy.name for _flow, policy in policies_of(sources[0].scenario) if is_raced(policy.name)}
+        self.ports.tell(tr("Your library keeps the policy that races: {names}", names=", ".join(sorted(names))))
 
     def promote(self) -> None:
         """Copies the best policy of the selected training run into the library."""
