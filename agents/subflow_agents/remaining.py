@@ -6,7 +6,6 @@ import math
 from collections import deque
 from dataclasses import dataclass
 
-
 _RECENT = 0.25  # share of the learning time over which the speed is measured
 
 

@@ -68,7 +68,7 @@ class EvaluationView(QWidget):
         self.table = QTableView(self)
         set_up_table(self.table, "training_evaluation_table", tr("Results of the latest evaluation"), self.model)
         self._empty = EmptyState(
-            "train", tr("No evaluation yet"), tr("Select one training; it is evaluated as often as its form says.")
+            "train", tr("No evaluation yet"), tr("Select one training; its form sets the time between two evaluations.")
         )
         content = QWidget(self)
         v_box(content, self.about, (self.table, 1), self.reward, margins=8, spacing=6)
