@@ -28,7 +28,7 @@ my = state(
 def on_every_ack(w, ack):
     # Time in which the window was not in use does not count (section 5.8).
     if my.was_idle:
-        sent = ack.now - ack.rtt  # nothing was under way from the ACK before until then
+        sent = ack.now - ack.oldest_rtt  # nothing was under way from the ACK before until then
         if sent > my.last_ack:
             my.began += sent - my.last_ack
     elif not ack.is_cwnd_limited:

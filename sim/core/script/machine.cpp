@@ -395,6 +395,7 @@ std::vector<ScriptField> script_fields() {
     std::vector<ScriptField> all{
         field<AckSample>("ack", "acked", &AckSample::acked_pkts),
         field<AckSample>("ack", "rtt", &AckSample::rtt),
+        field<AckSample>("ack", "oldest_rtt", &AckSample::oldest_rtt),
         field<AckSample>("ack", "srtt", &AckSample::srtt),
         field<AckSample>("ack", "min_rtt", &AckSample::min_rtt),
         field<AckSample>("ack", "now", &AckSample::now),

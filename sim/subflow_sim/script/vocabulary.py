@@ -82,7 +82,8 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
     ),
     "ack": (
         Field("acked", "pkt", "Packets that this ACK newly acknowledged."),
-        Field("rtt", "s", "Round-trip time of the packet that triggered it."),
+        Field("rtt", "s", "Round-trip time of the newest packet that it acknowledges."),
+        Field("oldest_rtt", "s", "Round-trip time of the oldest one, with the time that a delayed ACK waited."),
         _SRTT,
         Field("min_rtt", "s", "Lowest round-trip time of the subflow so far."),
         _NOW,
