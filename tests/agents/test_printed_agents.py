@@ -186,7 +186,7 @@ def test_the_other_runs_vary_rates_and_losses_by_the_seed() -> None:
             "mpcc-latency"
         }
         links = [run.links[path].forward for run in runs for path in ("path1", "path2")]
-        return [(link.rate_bps, link.loss) for link in links]
+        return [(link.rate_bps or 0.0, link.loss) for link in links]
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)

@@ -138,7 +138,8 @@ TEST(Agents, SeeTheLowestOrTheMeanRtt) {
         {"drl-cc", 2}, {"dql-mptcp", 2}, {"clean-slate", 1}, {"rl-explore", 3}, {"mplibra", 1}};
     for (const auto& [controller, feature] : rtt_features) {
         for (const std::string rtt : {"", "lowest", "mean"}) {
-            SCOPED_TRACE(controller + rtt);
+            SCOPED_TRACE(controller);
+            SCOPED_TRACE(rtt);
             Scenario s = lossy_pair(1, controller, {DecisionSourceKind::Outside, nullptr});
             if (!rtt.empty()) s.flows[0].controller.options = {{"rtt", rtt}};
             Network network(s, 1);
@@ -155,8 +156,12 @@ TEST(Agents, SeeTheLowestOrTheMeanRtt) {
                     EXPECT_EQ(e.seen_rtt_s, seen_s);
                     const double ratio = seen_s / e.min_rtt_s - (feature == 3 ? 1 : 0);
                     EXPECT_EQ(agent.observation().row(row)[feature], scaled(ratio));
-                    if (a == 0 && last_s > 0) EXPECT_EQ(e.rtt_change_s, seen_s - last_s);
-                    if (a == 0) last_s = seen_s;
+                    if (a == 0) {
+                        if (last_s > 0) {
+                            EXPECT_EQ(e.rtt_change_s, seen_s - last_s);
+                        }
+                        last_s = seen_s;
+                    }
                     differences += e.rtt_s > e.least_rtt_s;
                     const float neutral = agent.info().choices.empty() ? 0.0F : agent.info().neutral_choice;
                     network.act(a, std::vector<float>(agent.acting().size() * agent.action_width(), neutral));
@@ -181,7 +186,8 @@ TEST(Agents, TheRewardsOfLatencyUseTheRttThatIsSeen) {
     EXPECT_NEAR(clean.reward(lowest) - clean.reward(mean), 2, 1e-9);
 }
 
-// With five flows that are served every 20 ms, a flow's values cover 100 ms from turn to turn, or the past 20 ms.
+// With four flows that are served every 25 ms, a flow's values cover 100 ms from turn to turn, or the past 25 ms. The
+// agent also observes a TCP flow.
 TEST(Agents, AHostMeasuresAFlowFromTurnToTurnOrAllFlowsInTheEpoch) {
     for (const std::string state : {"turn", "epoch"}) {
         SCOPED_TRACE(state);
@@ -204,10 +210,11 @@ TEST(Agents, AHostMeasuresAFlowFromTurnToTurnOrAllFlowsInTheEpoch) {
             before_s = to_seconds(network.now());
             for (const Agent::Member& m : agent.members()) {
                 if (i < 50 || !m.is_known) continue;
-                if (state == "epoch")
+                if (state == "epoch") {
                     EXPECT_NEAR(m.sample.length_s, passed_s, 1e-9);
-                else if (m.acts)
+                } else if (m.acts) {
                     EXPECT_NEAR(m.sample.length_s, 0.1, 1e-6);
+                }
                 if (m.subflow == 0) total_pkts += m.sample.delivered_pps * m.sample.length_s;
             }
             network.act(0, std::vector<float>(agent.acting().size(), 0.0F));

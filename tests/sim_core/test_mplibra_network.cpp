@@ -149,7 +149,9 @@ TEST(MpLibraNetwork, ARecordCoversAllStagesOrTheExplorationAlone) {
                     delivered_pkts += e.delivered_pps * e.length_s;
                     EXPECT_GT(e.delivered_pps, 0);
                     EXPECT_GT(e.sent_pps, 0);
-                    if (sees == "exploration") EXPECT_LT(e.length_s, 2 * e.rtt_s);
+                    if (sees == "exploration") {
+                        EXPECT_LT(e.length_s, 2 * e.rtt_s);
+                    }
                 }
                 last_s[a] = now_s;
                 network.act(a, std::vector<float>{-0.2F});

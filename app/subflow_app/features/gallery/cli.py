@@ -274,8 +274,9 @@ def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: P
 
 def _print_results(every: Sequence[Results]) -> None:
 
+    from subflow_app.features.gallery.core.recipe import AgentColumn
     from subflow_app.features.gallery.core.report_tables import agents_text, cause_text, trial_table
-    from subflow_app.features.gallery.core.results import check_counts, in_column_text
+    from subflow_app.features.gallery.core.results import check_counts
 
     columns = text_columns("Experiment", "Claim of the paper", "Here", "Verdict", "Cause")
     rows: list[tuple[str, ...]] = []
@@ -302,10 +303,11 @@ def _print_results(every: Sequence[Results]) -> None:
     if reasons:
         print_line()
     for column, members in by_column(every).items():
-        print_line(in_column_text(_counts_line(members), column))
+        line = _counts_line(members)
+        print_line(line if column is AgentColumn.PRINTED else f"{column.text}: {line}")
         numbers = check_counts(members)
         if numbers.agent_checks:
-            print_line(f"{column.title}: {agents_text(numbers)}")
+            print_line(f"{column.text}: {agents_text(numbers)}")
 
 
 def by_column(every: Sequence[Results]) -> dict[AgentColumn, list[Results]]:

@@ -29,7 +29,7 @@ def test_both_columns_are_run_and_counted_apart(subflow: Subflow, tiny: Path, da
     assert printed.startswith("1 experiment: ")
     assert printed.endswith("3 claim holds")
     assert agents == "agents as printed: 2 of 2 checks that rest on an agent are met"
-    assert wide.endswith("2 claim holds, agents with wider training")
+    assert wide == "agents with wider training: 1 experiment: 2 claim holds"
     assert wide_agents == "agents with wider training: 2 of 2 checks that rest on an agent are met"
 
     document = subflow(*command, "--agents", "both", "--json").document

@@ -127,7 +127,8 @@ def test_columns_share_runs_without_agents_and_keep_results_apart(
     assert [row.name for row in store.sweeps.rows()] == ["experiment tiny (wide)", "experiment tiny"]
 
 
-def test_a_cost_is_measured_for_each_column(tmp_path: Path, store: Store) -> None:
+def test_a_cost_is_measured_for_each_column(tmp_path: Path, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subflow_app.features.gallery.core.cost_kind.LEAST_CPU_S", 0.0)
     text = RECIPE.replace('of = "goodput", unit = "Mbit/s"', 'of = "cpu_ratio"').split("[[checks]]")[0]
     text += """
 [[checks]]

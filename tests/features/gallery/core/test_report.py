@@ -78,7 +78,7 @@ def test_numbers_are_written_for_machines(files: ReportFiles, results: list[Resu
     rows = list(csv.DictReader(io.StringIO(files.results.read_text())))
     assert len(rows) == 8 + 16
     assert list(rows[-16]) == ["experiment", "quick", "series", "point", "seed", "measure", "unit", "value", "agents"]
-    assert list(rows[-16].values()) == ["tiny", "false", "OLIA", "1%", "1", "goodput", "bit/s", "6000000.0"]
+    assert list(rows[-16].values()) == ["tiny", "false", "OLIA", "1%", "1", "goodput", "bit/s", "6000000.0", "printed"]
     verdicts = list(csv.DictReader(io.StringIO(files.verdicts.read_text())))
     assert [row["verdict"] for row in verdicts] == ["not measured"] * 3 + ["inside band", "outside band", "claim holds"]
     assert verdicts[4]["kind"] == "band"

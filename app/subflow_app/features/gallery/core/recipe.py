@@ -293,12 +293,12 @@ class AgentColumn(StrEnum):
     WIDE = "wide"
 
     @property
-    def title(self) -> str:
+    def text(self) -> str:
         """Text for tables and headings."""
-        return _COLUMN_TITLES[self]
+        return _COLUMN_TEXTS[self]
 
 
-_COLUMN_TITLES: Mapping[AgentColumn, str] = {
+_COLUMN_TEXTS: Mapping[AgentColumn, str] = {
     AgentColumn.PRINTED: translatable("agents as printed"),
     AgentColumn.WIDE: translatable("agents with wider training"),
 }

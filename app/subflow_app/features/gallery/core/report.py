@@ -239,14 +239,14 @@ def agents_paragraph(ordered: Mapping[Group, Sequence[Results]]) -> str:
         members = [results for group, each in ordered.items() if group.column is column for results in each]
         counts = check_counts(members)
         if counts.agent_checks:
-            texts.append(f"{capitalised(column.title)}: {agents_text(counts)}.")
+            texts.append(f"{capitalised(column.text)}: {agents_text(counts)}.")
     return " ".join(texts)
 
 
 _Counted = tuple[Results, Mapping[VerdictKind, int]]
 
 
-def _count_column(kind: VerdictKind) -> AgentColumn[_Counted]:
+def _count_column(kind: VerdictKind) -> Column[_Counted]:
     return NumberColumn(kind.value.capitalize(), lambda row: row[1][kind] or "")
 
 

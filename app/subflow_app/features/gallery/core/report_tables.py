@@ -240,7 +240,7 @@ def settings_table(results: Results) -> TextTable:
     series = recipe.series_of(is_quick=is_quick)
     scenarios = list(dict.fromkeys(each.scenario.stem for each in series if each.scenario is not None))
     rows = [("Experiment", recipe.name), ("Length", "quick" if is_quick else "full")]
-    rows.append(("Agents", recipe.column.title))
+    rows.append(("Agents", recipe.column.text))
     if scenarios:
         rows.append(("Scenario", ", ".join(scenarios)))
     values = dict(recipe.values) | (dict(recipe.quick.values) if is_quick else {})

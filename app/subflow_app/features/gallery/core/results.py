@@ -459,7 +459,7 @@ class Group(NamedTuple):
 
 def in_column_text(text: str, column: AgentColumn) -> str:
     """A text about experiments, with the agents unless they are as printed."""
-    return text if column is AgentColumn.PRINTED else f"{text}, {column.title}"
+    return text if column is AgentColumn.PRINTED else f"{text}, {column.text}"
 
 
 def group_order() -> list[Group]:

@@ -80,7 +80,7 @@ def takes_text(exhibit: Exhibit) -> str:
 def agents_text(exhibit: Exhibit) -> str:
     """The agents of an experiment unless they are as printed; otherwise empty."""
     recipe = exhibit.recipe
-    return "" if recipe is None or recipe.column is AgentColumn.PRINTED else tr(recipe.column.title)
+    return "" if recipe is None or recipe.column is AgentColumn.PRINTED else tr(recipe.column.text)
 
 
 def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:

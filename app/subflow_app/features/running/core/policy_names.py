@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.catalog.core.former_policies import FIRST_VERSION, has_changed, naming, wide_name
 from subflow_app.features.catalog.core.uses import policies_of
 from subflow_app.vocabulary.language import tr
-from subflow_sim.policy_library import shipped_policies
+from subflow_sim.policy_library import SUFFIX, shipped_policies
 
 if TYPE_CHECKING:
     from subflow_app.foundation.settings import Settings
@@ -43,6 +43,5 @@ def news_of_policies(scenario: Scenario, settings: Settings) -> tuple[tuple[str,
 
 def _controller(name: str) -> str:
     from subflow_sim.policy import Policy
-    from subflow_sim.policy_library import SUFFIX
 
     return Policy.load(shipped_policies() / f"{name}{SUFFIX}").controller
