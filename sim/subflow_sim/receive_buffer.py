@@ -3,6 +3,9 @@
 Without a limit a connection never waits for lost packets, however many they are. A controller that overloads its paths
 is then paid for packets that the application cannot read yet. Shipped scenarios, the arena and the draws of
 `[training.draws]` therefore size the buffers of compared connections by this rule.
+
+The bandwidth of a path is its bottleneck's rate, divided among the connections of the same kind. Connections of the
+other kind do not count, because a buffer should limit nothing that a connection could win from them.
 """
 
 from __future__ import annotations
@@ -33,12 +36,11 @@ class Share(NamedTuple):
     """A connection's share of a path.
 
     Attributes:
-        bottleneck: name of the path's bottleneck; paths with the same bottleneck have one share together.
-        rate_bps: wire rate of the bottleneck divided by the number of connections that cross it, bit/s.
+        rate_bps: wire rate of the path's bottleneck divided by the number of connections of the same kind that cross
+            it, bit/s.
         rtt_s: round-trip time of the path while the queue of the bottleneck is full, s.
     """
 
-    bottleneck: str
     rate_bps: float
     rtt_s: float
 
@@ -47,14 +49,14 @@ def buffer_bytes(shares: Iterable[Share], mss_bytes: int, times: float = TIMES) 
     """The receive buffer of a connection, rounded up to two digits, at least `LEAST_BYTES`.
 
     Args:
-        shares: shares of its paths, at least one.
+        shares: shares of its paths, one for each, at least one; also paths with the same bottleneck all count.
         mss_bytes: payload of a packet; the buffer holds payload.
         times: bandwidth-delay products that it holds.
     """
     shares = list(shares)
-    rates_bps = {share.bottleneck: share.rate_bps for share in shares}
+    rate_bps = math.fsum(share.rate_bps for share in shares)
     payload = mss_bytes / (mss_bytes + HEADER_BYTES)
-    held = times * math.fsum(rates_bps.values()) * payload * max(share.rtt_s for share in shares) / 8
+    held = times * rate_bps * payload * max(share.rtt_s for share in shares) / 8
     digit = int(10 ** max(math.floor(math.log10(max(held, 1.0))) - 1, 0))
     # The tolerance prevents that a rounding error adds a digit
     return min(max(math.ceil(held / digit - 1e-9) * digit, LEAST_BYTES), MOST_BYTES)
@@ -91,9 +93,10 @@ def size_text(size_bytes: int) -> str:
 def connection_buffer_bytes(scenario: Scenario, flow: str, times: float = TIMES, *, takes_means: bool = False) -> int:
     """The receive buffer of each connection of a flow by the rule, bytes of payload.
 
-    Each bottleneck counts once, with the rate per connection that crosses it. It is the link of the path with the
-    lowest such rate. Rates, delays and queues that events change count with their largest value. Of copies that
-    arrive at random, the mean number of simultaneous ones counts, at least one.
+    Each path counts with the rate of its bottleneck per connection of the flow's kind that crosses it. The bottleneck
+    is the link with the lowest such rate. A connection counts once for a link, however many of its subflows cross it.
+    Rates, delays and queues that events change count with their largest value. Of copies that arrive at random, the
+    mean number of simultaneous ones counts, at least one.
 
     Args:
         scenario: the scenario with all events.
@@ -111,7 +114,7 @@ def connection_buffer_bytes(scenario: Scenario, flow: str, times: float = TIMES,
         for path in own.paths
         for key in (*directions(scenario, own.source, path), *_opposite(directions(scenario, own.source, path)))
     }
-    crowds = _crowds(scenario)
+    crowds = _crowds(scenario, own.kind)
     shares = [_share(scenario, directions(scenario, own.source, path), sides, crowds) for path in own.paths]
     return buffer_bytes(shares, scenario.mss_bytes, times)
 
@@ -156,11 +159,11 @@ def _opposite(keys: Iterable[str]) -> list[str]:
     return [f"{name}/{ends[way]}" for name, _, way in (key.partition("/") for key in keys)]
 
 
-def _crowds(scenario: Scenario) -> dict[str, float]:
-    """Number of tcp and mptcp connections that cross each link direction."""
+def _crowds(scenario: Scenario, kind: str) -> dict[str, float]:
+    """Number of connections of a kind, "tcp" or "mptcp", that cross each link direction."""
     crowds: dict[str, float] = {}
     for flow in scenario.flows.values():
-        if flow.sends_datagrams:
+        if flow.kind != kind:
             continue
         for key in {key for path in flow.paths for key in directions(scenario, flow.source, path)}:
             crowds[key] = crowds.get(key, 0.0) + _copies(flow)
@@ -188,4 +191,4 @@ def _share(scenario: Scenario, keys: tuple[str, ...], sides: Mapping[str, _Side]
         if is_wrong:
             raise ParamError(f'no buffer follows from the link "{name}", {reason}', allowed)
     delay_s = math.fsum(sides[key].delay_s for key in (*keys, *_opposite(keys)))
-    return Share(bottleneck, side.rate_bps / crowds[bottleneck], delay_s + side.queue_s)
+    return Share(side.rate_bps / crowds[bottleneck], delay_s + side.queue_s)

@@ -53,6 +53,6 @@ DRAWS_HELP = (
     'Dotted keys of this file with what they are in an episode: { uniform = ["2Mbit/s", "16Mbit/s"] }, log_uniform, '
     "{ integer = [1, 8] }, { choice = [...], weights = [...] }, { of = KEY, times = 2 } (what another key was drawn "
     "to be), { bdp = 1.5 } (a queue by what the link's longest round trip holds, recv_buffer or send_buffer of a flow "
-    "by what its share of all its paths holds), or a plain value. A count of 0 leaves the flow out."
+    "by what its shares of its paths hold), or a plain value. A count of 0 leaves the flow out."
 )
 TRAINING_EVENTS_HELP = "Changes at random times: the keys of an event, each a value or a draw, with at or every."

@@ -74,6 +74,6 @@ def test_a_scenario_without_what_an_agent_needs_is_refused_with_what_is_missing(
         require_paths(single, agent("drl-cc"))
     datagrams = [f"flows.tcp.{key}" for key in ("kind=cbr", "rate=1Mbit/s", "count=1")]
     text = SC7.partition("[flows.mptcp]")[0] + "[flows.tcp]" + SC7.partition("[flows.tcp]")[2]
-    text = text.replace('controller = "newreno"', "").replace('recv_buffer = "64kB"', "")
+    text = text.replace('controller = "newreno"', "").replace('recv_buffer = "78kB"', "")
     with pytest.raises(ConfigError, match="has no tcp or mptcp flow"):
         steered_flows(read_scenario(text, "sc7", "", datagrams), "lia")

@@ -100,7 +100,7 @@ def test_rl_explore_uses_two_thirds_of_fast_links_whose_receivers_delay_their_ac
 
 def test_clean_slate_fills_any_path_and_starves_reno() -> None:
     assert figure("clean-slate", "t-2link", *LOSSY) > 9e6  # of 9.65
-    assert figure("clean-slate", "t-1link", name="other_goodput_bps") < 1.2e6  # 1.0, a fifth of the link
+    assert figure("clean-slate", "t-1link", name="other_goodput_bps") < 0.8e6  # a sixth of the link
 
 
 def test_ddpg_mpcc_moves_either_mpcc() -> None:

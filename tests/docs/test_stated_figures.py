@@ -141,10 +141,10 @@ STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("algorithms/prague.md", "beside CUBIC it has {0.48}, 1.50 and 1.7 times", lambda: _prague_over("cubic", 5)),
     ("algorithms/prague.md", "beside CUBIC it has 0.48, {1.50} and 1.7 times", lambda: _prague_over("cubic", 20)),
     ("algorithms/prague.md", "beside CUBIC it has 0.48, 1.50 and {1.7} times", lambda: _prague_over("cubic", 50)),
-    ("algorithms/lia.md", "{1.08} to 1.25 for two", lambda: _over_tcp(2, min)),
-    ("algorithms/lia.md", "1.08 to {1.25} for two", lambda: _over_tcp(2, max)),
-    ("algorithms/lia.md", "{1.3} to 2.0 for five", lambda: _over_tcp(5, min)),
-    ("algorithms/lia.md", "1.3 to {2.0} for five", lambda: _over_tcp(5, max)),
+    ("algorithms/lia.md", "{1.05} to 1.25 for two", lambda: _over_tcp(2, min)),
+    ("algorithms/lia.md", "1.05 to {1.25} for two", lambda: _over_tcp(2, max)),
+    ("algorithms/lia.md", "{1.8} to 2.3 for five", lambda: _over_tcp(5, min)),
+    ("algorithms/lia.md", "1.8 to {2.3} for five", lambda: _over_tcp(5, max)),
 )
 
 

@@ -35,10 +35,13 @@ def test_a_buffer_holds_two_bandwidth_delay_products_of_all_paths():
     ("change", "flow", "expected"),
     [
         ("count = 5\n", "download", 240_000),  # each has a fifth
-        (TCP, "download", 970_000),  # half of the first path, the whole second one
-        (TCP, "tcp", 200_000),
-        (TCP.replace("[flows.tcp]", "[flows.tcp]\ncount = 3"), "tcp", 97_000),
-        ('paths = [["wifi"], ["wifi"]]\n', "download", 390_000),  # one bottleneck of two subflows
+        (TCP, "download", 1_200_000),  # not shared with a flow of another kind
+        (TCP, "tcp", 390_000),
+        (TCP.replace("[flows.tcp]", "[flows.tcp]\ncount = 3"), "tcp", 130_000),
+        (TCP.replace('"tcp"', '"mptcp"'), "download", 970_000),  # half of the first path, the whole second one
+        (TCP.replace('"tcp"', '"mptcp"'), "tcp", 200_000),
+        ('paths = [["wifi"], ["wifi"]]\n', "download", 780_000),  # two subflows on one bottleneck: twice its rate
+        ('count = 4\npaths = [["wifi"], ["wifi"]]\n', "download", 200_000),  # four connections, not eight
         ('arrivals = { gap = "10s", lifetime = "30s" }\n', "download", 390_000),  # three at a time
         ('size = "1MB"\narrivals = { gap = "10s" }\n', "download", 1_200_000),  # at least one
         ("count = 100\n", "download", LEAST_BYTES),
@@ -132,7 +135,7 @@ def test_the_mean_of_a_recorded_rate_counts_if_asked_for():
     ],
 )
 def test_sizes_are_rounded_up_to_two_digits(rate_bps, expected):
-    assert size_text(buffer_bytes([Share("a", rate_bps, 0.1)], 1448)) == expected
+    assert size_text(buffer_bytes([Share(rate_bps, 0.1)], 1448)) == expected
 
 
 def test_the_example_of_the_guide():

@@ -30,7 +30,6 @@ EXCEPTIONS: Mapping[tuple[str, str], str] = {
         "goal-1",
         "tried",
     ): "NewReno runs on the first path alone, with the buffer of the connection that it is compared to.",
-    ("goal-1", "other"): "It has the second path for itself only beside that NewReno.",
 }
 """Connections whose buffer is not by the rule, by file and flow, with the reason."""
 
