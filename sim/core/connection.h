@@ -133,8 +133,17 @@ struct Opening {
     Nanos rtt{};                     // RTT of the SYN
 };
 
-// Packets of a subflow that need the slow path, because they are observed or may carry ECN information.
-enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks = 4, kAnswers = 8, kAllLooks = 15 };
+// Packets of a subflow that need the slow path, because they are observed or may carry ECN information; or the arrivals
+// of data before which timers of other receivers may expire.
+enum Looks : std::uint8_t {
+    kNoLooks = 0,
+    kDepartures = 1,
+    kArrivals = 2,
+    kAcks = 4,
+    kAnswers = 8,
+    kAllLooks = 15,
+    kSharedTimers = 16
+};
 
 // Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they
 // communicate through packets only.

@@ -116,6 +116,7 @@ void Network::group_ack_timers(const std::vector<bool>& is_order_free, const std
             }
             s.ack_group = group_of[link];
         }
+        update_packet_checks(s, connections_[s.connection]);
         if (s.receiver.ack_deadline() < kNever) set_ack_timer(s, i);
     }
 }

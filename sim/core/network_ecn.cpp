@@ -33,6 +33,7 @@ void Network::update_packet_checks(Subflow& s, const Connection& c) {
     if (confirms_with_cwr(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
     if (s.marks.has_news) looks |= kAcks;
     if (c.is_observed) looks |= c.captured ? kAllLooks : kArrivals | kAcks | kAnswers;
+    if (s.ack_group != kNoAckGroup) looks |= kSharedTimers;
     s.looks = static_cast<std::uint8_t>(looks);
 }
 

@@ -362,9 +362,11 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
 
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     // Ahead of the clock, the timers of delayed ACKs have not been processed yet.
-    if (ack_due(s) < at) [[unlikely]]
+    if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_due_acks(s, c, packet.subflow, at);
     const std::uint32_t arrived = packet.size - c.header_bytes;
+    if ((s.looks & kSharedTimers) != 0 && ack_timers_[s.ack_group].due() < at) [[unlikely]]
+        send_due_acks(s, c, packet.subflow, at);
     if ((s.looks & kArrivals) != 0) [[unlikely]] {
         s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
         if (is_unusual_data(packet, s, c)) on_ecn_arrival(packet, s, c, at);
