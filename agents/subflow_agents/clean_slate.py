@@ -12,10 +12,11 @@ from typing import Any
 
 from subflow_agents.ddpg_options import WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
-from subflow_agents.options import choice, integer, number
+from subflow_agents.options import choice, integer, memory, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Yu et al. (MPLibra), section II"
+REWARD = "Yu et al. (MPLibra), section V: its reward includes the latency; a ruling: with the weights of section IV-A"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +42,17 @@ class CleanSlateConfig(WindowConfig):
         10, "Past records that the agent sees.", "Yu et al. (MPLibra), section IV", minimum=1, maximum=32
     )
     action_range: float = number(
-        5.0,
+        2.0,
         "A cwnd is multiplied by at most 2 to this power.",
-        "Yu et al. (MPLibra), section IV",
+        "a ruling: not stated; that of Orca, from which the paper takes the form of MPLibra's action",
         minimum=0.01,
         maximum=5,
     )
+    loss_weight: float = number(
+        10.0, "Price of the share of lost packets in the reward.", REWARD, minimum=0, maximum=100
+    )
+    delay_weight: float = number(1.0, "Price of RTT / lowest RTT - 1 in the reward.", REWARD, minimum=0, maximum=100)
+    memory: float = memory(3600.0, "Yu et al. (MPLibra), section IV-A: lowest RTT without a limit of time")
     epoch: str = choice(
         "time",
         "Common monitor interval of all subflows. time: epoch_time; rtt: the longest round trip.",

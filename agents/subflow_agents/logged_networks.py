@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from subflow_sim import Scenario, parse_scenario
 from subflow_sim.draws import uniform
+from subflow_sim.receive_buffer import with_buffers
 from subflow_sim.scenario_model import Choice
 
 # Flows of each network: kind, paths and start.
@@ -90,4 +91,5 @@ def _drawn(name: str, number: int, run: int, base: str, duration_s: float, seed:
         + of_path("path2")
         + "".join(of_flow(flow, *parts) for flow, parts in PAPER_NETWORKS[name].items())
     )
-    return parse_scenario(text, file=f"network {name}")
+    file = f"network {name}"
+    return parse_scenario(with_buffers(text, file), file=file)
