@@ -160,7 +160,9 @@ def test_a_changed_name_is_told_once_on_each_computer(tmp_path: Path, monkeypatc
     assert line.endswith('controller = { name = "rl-explore", policy = "rl-explore-wide" }')
     save_settings(settings, tmp_path / "settings.json")
     assert news_of_policies(scenario, load_settings(tmp_path / "settings.json")) == ((), settings)
-    wide = read_scenario(Use.RUN, TEXT, overrides=['flows.download.controller={name="rl-explore",policy="rl-pure"}'])
+    wide = read_scenario(
+        Use.RUN, TEXT, overrides=['flows.download.controller={name="rl-explore",policy="rl-explore-wide"}']
+    )
     assert news_of_policies(wide, Settings())[0] == ()
 
 
