@@ -228,7 +228,7 @@ def test_the_way_to_a_decision_is_told_in_per_cent(desk: Desk, qtbot: QtBot) -> 
 
 
 def test_the_button_leads_to_what_the_agent_saw(desk: Desk, qtbot: QtBot) -> None:
-    show_run(desk, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
+    show_run(desk, qtbot, text=TWO_PATHS.replace('"lia"', '{ name = "drl-cc", policy = "drl-cc-wide" }'))
     desk.features[ExplainFeature].explain(0, "download/1", 1.525)
     point, feature = point_of(desk, qtbot), desk.features[ExplainFeature]
     assert point.told.cause == "action"
