@@ -87,6 +87,9 @@ def scenarios_with_agents() -> set[str]:
     names = set()
     for path in resource_path("agents").glob("recipes/*.toml"):
         recipe = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "like" in recipe:
+            like = tomllib.loads(path.with_name(f"{recipe['like']}.toml").read_text(encoding="utf-8"))
+            recipe = {**like, **recipe}
         names |= {recipe["scenario"], recipe["evaluation"].get("scenario", recipe["scenario"])}
     for lab in lab_names():
         text = Path(load_lab(lab, language="en").path).read_text(encoding="utf-8")

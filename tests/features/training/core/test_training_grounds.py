@@ -88,5 +88,5 @@ def test_shipped_recipes_have_the_same_grounds_in_form_and_training() -> None:
         grounds = grounds_of(config)
         assert TrainingConfig.from_json(config.to_json()) == config
         text = grounds_text(grounds)
-        assert ("log of monitor intervals" in text) == (config.options.get("mode") == "offline_log"), name
+        assert ("log of monitor intervals" in text) == (grounds.options.get("mode") == "offline_log"), name
         assert ("14 families" in text) == (bool(config.families) and "log of" not in text), name
