@@ -14,6 +14,7 @@ from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.registry import AgentInfo
 from subflow_agents.wide_draws import KINDS, wide_text
 from subflow_sim.draws import uniform
+from subflow_sim.scenario import parse_scenario
 
 if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
@@ -121,7 +122,6 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
     The scenario of the training is used only for evaluations.
     """
     from subflow_agents.families import FamilyEpisodes
-    from subflow_sim.scenario import parse_scenario
     from subflow_sim.truth import TruthComputer
     from subflow_sim.vec_env import VecEnv, episode_seed, with_learner
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from subflow_sim import Scenario, parse_scenario
+from subflow_sim.buffered_text import with_buffers
 from subflow_sim.draws import uniform
-from subflow_sim.receive_buffer import with_buffers
 from subflow_sim.scenario_model import Choice
 
 # Flows of each network: kind, paths and start.

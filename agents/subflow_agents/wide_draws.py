@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from subflow_sim.buffered_text import with_buffers
 from subflow_sim.draws import Range, uniform
 from subflow_sim.params import HEADER_BYTES
-from subflow_sim.receive_buffer import with_buffers
 
 _PACKET_BITS = 8 * (1448 + HEADER_BYTES)
 _FEWEST_QUEUED = 3

@@ -18,7 +18,6 @@ from subflow_sim.errors import ParamError
 from subflow_sim.fairness.network import directions
 from subflow_sim.link_state import LiveLink, changed_link
 from subflow_sim.params import HEADER_BYTES
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.scenario_model import Flow
 from subflow_sim.whole_scenario import Scenario
 
@@ -60,26 +59,6 @@ def buffer_bytes(shares: Iterable[Share], mss_bytes: int, times: float = TIMES) 
     digit = int(10 ** max(math.floor(math.log10(max(held, 1.0))) - 1, 0))
     # The tolerance prevents that a rounding error adds a digit
     return min(max(math.ceil(held / digit - 1e-9) * digit, LEAST_BYTES), MOST_BYTES)
-
-
-def with_buffers(text: str, file: str) -> str:
-    """A scenario file whose tcp and mptcp flows all state a receive buffer by the rule.
-
-    Args:
-        text: the file without buffers, with each flow under a header `[flows.NAME]`. A recorded rate counts with its
-            mean.
-        file: name of the file in messages.
-
-    Raises:
-        ScenarioError: if the file is not a valid scenario.
-        ParamError: as `connection_buffer_bytes`.
-    """
-    scenario = parse_scenario(text, file=file)
-    for name, flow in scenario.flows.items():
-        if not flow.sends_datagrams:
-            size = connection_buffer_bytes(scenario, name, takes_means=True)
-            text = text.replace(f"[flows.{name}]\n", f'[flows.{name}]\nrecv_buffer = "{size_text(size)}"\n', 1)
-    return text
 
 
 def size_text(size_bytes: int) -> str:

@@ -14,9 +14,9 @@ from types import MappingProxyType
 from typing import Literal
 
 from subflow_sim.arena.topologies import TOPOLOGIES, Topology
+from subflow_sim.buffered_text import with_buffers
 from subflow_sim.draws import Independent, Pick, Range, uniform
 from subflow_sim.params import HEADER_BYTES
-from subflow_sim.receive_buffer import with_buffers
 
 Split = Literal["train", "validation", "test"]
 

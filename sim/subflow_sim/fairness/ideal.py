@@ -10,7 +10,7 @@ from functools import lru_cache
 from subflow_sim.fairness.network import Connection, Lifetime, SharedNetwork, Stretch, stretches
 from subflow_sim.fairness.single_path import single_path_totals
 from subflow_sim.fairness.splits import Split, max_min_split, proportional_split
-from subflow_sim.scenario import Scenario
+from subflow_sim.whole_scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 from subflow_sim.link_state import LiveLink, changed_link
 from subflow_sim.params import HEADER_BYTES
-from subflow_sim.scenario import Event, Flow, Scenario
+from subflow_sim.scenario_model import Event, Flow
+from subflow_sim.whole_scenario import Scenario
 
 MOST_STRETCHES = 60
 """Maximum number of stretches; a window with more pieces is divided more coarsely, with mean link rates."""
