@@ -59,7 +59,7 @@ class Settings:
         confirm_purge: whether the permanent removal of deleted runs needs confirmation.
         is_welcomed: whether the welcome of the first start was shown.
         saved_searches: queries of the history, by the names that the user gave them.
-        told_policies: names of policies whose changed meaning was reported on this computer.
+        reported_policies: names of policies whose changed meaning was reported on this computer.
         unknown: entries of a newer version, preserved when the settings are saved.
     """
 
@@ -81,7 +81,7 @@ class Settings:
     confirm_purge: bool = True
     is_welcomed: bool = False
     saved_searches: Mapping[str, str] = field(default_factory=dict)
-    told_policies: tuple[str, ...] = ()
+    reported_policies: tuple[str, ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -122,9 +122,9 @@ class Settings:
         """The settings without the query of this name."""
         return replace(self, saved_searches={n: query for n, query in self.saved_searches.items() if n != name})
 
-    def with_told_policies(self, names: Iterable[str]) -> Settings:
+    def with_reported_policies(self, names: Iterable[str]) -> Settings:
         """The settings after the changed meaning of these names of policies has been reported."""
-        return replace(self, told_policies=tuple(sorted({*self.told_policies, *names})))
+        return replace(self, reported_policies=tuple(sorted({*self.reported_policies, *names})))
 
     def with_export_directory(self, path: str | Path) -> Settings:
         """The settings with this folder as the folder of the last export."""
@@ -203,7 +203,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
         "language": lambda value: value in LANGUAGE_CHOICES,
         "recent_files": _is_texts,
         "recent_labs": _is_texts,
-        "told_policies": _is_texts,
+        "reported_policies": _is_texts,
         "sample_interval_s": _is_sample_interval,
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
@@ -230,7 +230,7 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
     for name in ("recent_files", "recent_labs"):
         if name in known:
             known[name] = tuple(known[name][:RECENT_FILES_KEPT])
-    known["told_policies"] = tuple(known.get("told_policies", ()))
+    known["reported_policies"] = tuple(known.get("reported_policies", ()))
     unknown = {name: value for name, value in entries.items() if name not in checks}
     return Settings(**known, unknown=unknown)
 

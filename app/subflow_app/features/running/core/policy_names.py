@@ -25,20 +25,20 @@ def news_of_policies(scenario: Scenario, settings: Settings) -> tuple[tuple[str,
         A sentence without its full stop for each name that was not reported before, and the settings that remember
         these names.
     """
-    told: dict[str, str] = {}
+    notices: dict[str, str] = {}
     for _flow, policy in policies_of(scenario):
         name = policy.name
-        is_known = name in told or name in settings.told_policies
+        is_known = name in notices or name in settings.reported_policies
         if is_known or policy.path is None or policy.path.parent != shipped_policies() or not has_changed(name):
             continue
-        told[name] = tr(
+        notices[name] = tr(
             'Since version {version}, "{name}" means the policy trained as its paper prints it; to keep the former '
             "policy with wider training: {way}",
             version=FIRST_VERSION,
             name=name,
             way=naming(_controller(name), wide_name(name)),
         )
-    return tuple(told.values()), settings.with_told_policies(told) if told else settings
+    return tuple(notices.values()), settings.with_reported_policies(notices) if notices else settings
 
 
 def _controller(name: str) -> str:
