@@ -14,6 +14,7 @@ from statistics import median
 from typing import Any
 
 from subflow_app.features.catalog.core.catalog import policy_library
+from subflow_app.features.catalog.core.former_policies import WIDE
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import number
 from subflow_app.foundation.paths import policy_folder
@@ -177,7 +178,6 @@ OWN = "own"
 """Kinds of policies: the agent of a paper as printed, a variant of this project, or not shipped."""
 
 _VARIANTS = ("confluence", "mplibra-even")
-_VARIANT_ENDING = "-wide"
 _KINDS = {
     AS_PRINTED: translatable("the paper's agent as printed"),
     VARIANT: translatable("Subflow's own variant"),
@@ -192,7 +192,7 @@ def kind_of_policy(path: Path) -> str:
     """
     if path.parent != shipped_policies():
         return OWN
-    return VARIANT if path.stem in _VARIANTS or path.stem.endswith(_VARIANT_ENDING) else AS_PRINTED
+    return VARIANT if path.stem in _VARIANTS or path.stem.endswith(WIDE) else AS_PRINTED
 
 
 def policy_origin(name: str, library: PolicyLibrary | None = None, *, has_path: bool = True) -> str:
