@@ -145,11 +145,11 @@ enum Looks : std::uint8_t {
     kSharedTimers = 16
 };
 
-// Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they
-// communicate through packets only.
 // Subflow::ack_group if a timer of the subflow's own in EventQueue is in use.
 inline constexpr std::uint16_t kNoAckGroup = 0xffff;
 
+// Use of one path by a connection. Sender and receiver are in one record because the simulator owns both hosts; they
+// communicate through packets only.
 struct alignas(kCacheLine) Subflow {
     // Fields that the processing of every packet reads, in one cache line
     std::uint32_t connection = 0;
