@@ -63,6 +63,11 @@ _SEVERAL_LINKS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
 _SINGLE_PATHS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
     {"train": ("one",), "validation": ("row",), "test": ("chain",)}
 )
+_ONE_LOSS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
+    {"train": ("one",), "validation": ("exit",), "test": ("entry",)}
+)
+"""Topologies with one path over one bottleneck, where a connection with several subflows would hide slow recovery."""
+
 _EQUALS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
     {"train": ("quartet",), "validation": ("quartet-two",), "test": ("quartet-row", "quartet-ways", "quartet-three")}
 )
@@ -225,8 +230,7 @@ FAMILIES: Mapping[str, Family] = {
             rate=_log(30e6, 300e6),
             rtt=_log(0.01, 0.08),
             loss=_log(3e-3, 3e-2),
-            measured_s=8.0,
-            topologies=_FEW_LINKS,
+            topologies=_ONE_LOSS,
             edition=2,
         ),
         Family(
@@ -241,10 +245,9 @@ FAMILIES: Mapping[str, Family] = {
         Family(
             "equals-lossy",
             "Four equal connections under random loss",
-            rate=_log(8e6, 80e6),
+            rate=_log(100e6, 400e6),
+            rtt=_log(0.01, 0.08),
             loss=_log(3e-3, 3e-2),
-            warmup_s=12.0,
-            measured_s=24.0,
             topologies=_EQUALS,
             edition=2,
         ),

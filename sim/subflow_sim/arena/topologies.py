@@ -79,6 +79,7 @@ def _four(name: str, title: str, spans: Mapping[str, Span], paths: Paths) -> Top
 
 _FIRST, _SECOND = Span(("server", "hub"), 0.5), Span(("hub", "client"), 0.5)
 _WAY, _REST = Span(("server", "hub"), 0.8, is_access=True), Span(("hub", "client"), 0.2)
+_EARLY, _LATE = Span(("server", "hub"), 0.2), Span(("hub", "client"), 0.8, is_access=True)
 
 TOPOLOGIES: Mapping[str, Topology] = {
     topology.name: topology
@@ -127,6 +128,8 @@ TOPOLOGIES: Mapping[str, Topology] = {
         _gathered("trunk", 3, "Three ways into one bottleneck"),
         _disjoint("five", 5, "Five disjoint links"),
         _disjoint("eight", 8, "Eight disjoint links"),
+        Topology("exit", "A bottleneck before a fast link", {"a": _EARLY, "way": _LATE}, ((("a", "way"),),)),
+        Topology("entry", "A bottleneck behind a fast link", {"way": _WAY, "a": _REST}, ((("way", "a"),),)),
         Topology("row", "Two bottlenecks in a row", {"a": _FIRST, "b": _SECOND}, ((("a", "b"),),)),
         Topology(
             "chain",
