@@ -62,7 +62,7 @@ def test_the_environment_has_room_for_every_topology() -> None:
         env.send(env.reward[:, :, None] * 0)
         env.recv()
 
-    assert env.slots == 3  # of three links
+    assert env.slots == 4  # of four connections
 
 
 def test_a_family_that_does_not_exist_is_told() -> None:

@@ -17,6 +17,7 @@ from subflow_sim.arena.topologies import TOPOLOGIES, Topology
 from subflow_sim.buffered_text import with_buffers
 from subflow_sim.draws import Independent, Pick, Range, uniform
 from subflow_sim.params import HEADER_BYTES
+from subflow_sim.units import Dimension
 
 Split = Literal["train", "validation", "test"]
 
@@ -59,7 +60,25 @@ _SEVERAL_LINKS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
     {"train": ("two", "three"), "validation": _TOPOLOGIES["validation"], "test": _TOPOLOGIES["test"]}
 )
 
-Happening = Literal["", "failure", "step", "walk"]
+_SINGLE_PATHS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
+    {"train": ("one",), "validation": ("row",), "test": ("chain",)}
+)
+_ONE_LOSS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
+    {"train": ("one",), "validation": ("exit",), "test": ("entry",)}
+)
+"""Topologies with one path over one bottleneck, where a connection with several subflows would hide slow recovery."""
+
+_EQUALS: Mapping[Split, tuple[str, ...]] = MappingProxyType(
+    {"train": ("quartet",), "validation": ("quartet-two",), "test": ("quartet-row", "quartet-ways", "quartet-three")}
+)
+_BESIDE_FIRST: Mapping[Split, tuple[str, ...]] = MappingProxyType(
+    {**_TOPOLOGIES, "test": ("trunk", "tandem", "crossed", "ring", "offload")}
+)
+
+Happening = Literal["", "failure", "step", "walk", "alternate"]
+
+EDITION = 2
+"""Edition of the families; it grows when families are added. Families of earlier editions never change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +91,7 @@ class Family:
         rate: rate of each bottleneck, bit/s.
         rtt: round-trip time of each link, s.
         buffer: buffer of each bottleneck, as a multiple of the bandwidth-delay product of its longest path.
+        buffer_pkts: buffer of each bottleneck, packets, instead of `buffer`; None: by `buffer`.
         loss: random loss of each bottleneck, 0..1.
         slow_rate: rate of the second, fourth, ... bottleneck, bit/s; None: distributed as `rate`.
         slow_rtt: round-trip time of the second, fourth, ... bottleneck, s; None: distributed as `rtt`.
@@ -80,10 +100,12 @@ class Family:
         beside: controller of the background TCP connections; empty: no background connections.
         beside_each: whether each bottleneck carries a TCP connection, instead of only the first.
         happening: change of the links during the run: one link fails for a while ("failure"), all rates change once at
-            the end of the warm-up ("step"), or change repeatedly ("walk"); empty: no change.
+            the end of the warm-up ("step"), change repeatedly ("walk"), or alternate between two values ("alternate");
+            empty: no change.
         warmup_s: time before the measured time, s.
         measured_s: measured time, s.
         topologies: names of the topologies of each split.
+        edition: the first edition of the families that includes this one.
     """
 
     name: str
@@ -91,6 +113,7 @@ class Family:
     rate: Independent = field(default_factory=lambda: _log(4e6, 40e6))
     rtt: Independent = field(default_factory=lambda: _log(0.02, 0.12))
     buffer: Independent = field(default_factory=lambda: _log(0.5, 2.0))
+    buffer_pkts: Independent | None = None
     loss: Independent = field(default_factory=lambda: _choice(0.0, 1e-4, 1e-3, weights=(3, 1, 1)))
     slow_rate: Independent | None = None
     slow_rtt: Independent | None = None
@@ -102,6 +125,7 @@ class Family:
     warmup_s: float = 8.0
     measured_s: float = 16.0
     topologies: Mapping[Split, tuple[str, ...]] = field(default_factory=lambda: _TOPOLOGIES)
+    edition: int = 1
 
     def topology(self, split: Split, number: int) -> Topology:
         """The topology of a network; consecutive numbers rotate through the topologies."""
@@ -181,13 +205,7 @@ FAMILIES: Mapping[str, Family] = {
             rate=_log(6e6, 40e6),
             beside="newreno",
             measured_s=24.0,
-            topologies=MappingProxyType(
-                {
-                    "train": _TOPOLOGIES["train"],
-                    "validation": _TOPOLOGIES["validation"],
-                    "test": ("trunk", "tandem", "crossed", "ring", "offload"),
-                }
-            ),
+            topologies=_BESIDE_FIRST,
         ),
         Family(
             "beside-cubic",
@@ -196,6 +214,61 @@ FAMILIES: Mapping[str, Family] = {
             beside="cubic",
             beside_each=True,
             measured_s=24.0,
+        ),
+        Family(
+            "alone",
+            "One connection on one path",
+            rate=_log(2e6, 200e6),
+            rtt=_log(0.01, 0.1),
+            buffer=_log(0.2, 4.0),
+            topologies=_SINGLE_PATHS,
+            edition=2,
+        ),
+        Family(
+            "stray-loss",
+            "Random loss on fast links, whose queues stay empty",
+            rate=_log(30e6, 300e6),
+            rtt=_log(0.01, 0.08),
+            loss=_log(3e-3, 3e-2),
+            topologies=_ONE_LOSS,
+            edition=2,
+        ),
+        Family(
+            "equals",
+            "Four equal connections",
+            rate=_log(8e6, 80e6),
+            warmup_s=12.0,
+            measured_s=24.0,
+            topologies=_EQUALS,
+            edition=2,
+        ),
+        Family(
+            "equals-lossy",
+            "Four equal connections under random loss",
+            rate=_log(100e6, 400e6),
+            rtt=_log(0.01, 0.08),
+            loss=_log(3e-3, 3e-2),
+            topologies=_EQUALS,
+            edition=2,
+        ),
+        Family(
+            "tight-newreno",
+            "Beside a NewReno, behind a buffer of a few packets",
+            rate=_log(4e6, 40e6),
+            rtt=_log(0.01, 0.08),
+            buffer_pkts=Range(_FEWEST_QUEUED, 11, Dimension.COUNT),
+            beside="newreno",
+            measured_s=24.0,
+            topologies=_BESIDE_FIRST,
+            edition=2,
+        ),
+        Family(
+            "alternating",
+            "The capacity alternates between two values",
+            rate=_log(6e6, 30e6),
+            happening="alternate",
+            measured_s=24.0,
+            edition=2,
         ),
     )
 }
@@ -275,11 +348,11 @@ class _Writer:
     def _nodes(self) -> list[str]:
         ends = [end for span in self._topology.spans.values() for end in span.ends]
         # Sources left, destinations right
-        places = {"server": (0, 0), "hub": (300, 0), "client": (600, 0)}
+        places = {"server": (0, 0), "hub": (300, 0), "hub2": (450, 0), "client": (600, 0)}
         lines = []
         for name, (x, y) in places.items():
             if name in ends:
-                kind = 'kind = "router"\n' if name == "hub" else ""
+                kind = 'kind = "router"\n' if name.startswith("hub") else ""
                 lines.append(f"[nodes.{name}]\n{kind}at = [{x}, {y}]")
         return lines
 
@@ -294,7 +367,10 @@ class _Writer:
         paths = [path for user in self._topology.users for path in user if name in path]
         longest_s = max(math.fsum(rtt[link] * spans[link].share for link in path) for path in paths)
         held = rate_bps * longest_s / _PACKET_BITS
-        queue = max(round(self._drawn(f"{name}/buffer", family.buffer) * held), _FEWEST_QUEUED)
+        if family.buffer_pkts is not None:
+            queue = round(self._drawn(f"{name}/buffer", family.buffer_pkts))
+        else:
+            queue = max(round(self._drawn(f"{name}/buffer", family.buffer) * held), _FEWEST_QUEUED)
         lines.append(f'queue = "{queue}pkt"')
         loss = self._drawn(f"{name}/loss", family.loss)
         if family.burst is not None and not self._is_other(name):
@@ -359,6 +435,7 @@ class _Writer:
             "failure": self._failure,
             "step": self._step,
             "walk": self._walk,
+            "alternate": self._alternate,
         }
         return make[self._family.happening](rate)
 
@@ -394,6 +471,19 @@ class _Writer:
                 factor = self._drawn(f"{link}/walk/{number}", _log(0.4, 2.0))
                 events.append((at_s, _change(at_s, link, rate_bps * factor)))
                 number += 1
+        return [event for _, event in sorted(events, key=lambda each: each[0])]
+
+    def _alternate(self, rate: Mapping[str, float]) -> list[list[str]]:
+        family = self._family
+        events = []
+        for link, rate_bps in rate.items():
+            half_s = self._drawn(f"{link}/alternate/every", _log(1.0, 5.0))
+            is_up = self._drawn(f"{link}/alternate/up", _choice(1, 0)) == 1
+            factor = self._drawn(f"{link}/alternate", _log(2.0, 4.0))
+            other_bps = rate_bps * factor if is_up else rate_bps / factor
+            for number in range(1, math.ceil((family.warmup_s + family.measured_s) / half_s)):
+                at_s = number * half_s
+                events.append((at_s, _change(at_s, link, other_bps if number % 2 else rate_bps)))
         return [event for _, event in sorted(events, key=lambda each: each[0])]
 
 

@@ -15,6 +15,12 @@ from subflow_sim.scenario import Choice, Scenario, parse_scenario
 FROZEN_NUMBERS = range(1, 21)
 """Numbers of the test networks of each family that never change; a test checks the hash of their scenario files."""
 
+FINAL_NUMBERS = range(101, 121)
+"""Numbers of the test networks for the final comparison, frozen like `FROZEN_NUMBERS` before any training saw a score.
+
+They are evaluated once, at the end. Nothing is chosen, tuned or trained by their results.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Network:

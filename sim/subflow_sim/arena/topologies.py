@@ -72,8 +72,14 @@ def _gathered(name: str, count: int, title: str) -> Topology:
     return Topology(name, title, {**spans, "a": Span(("hub", "client"), 0.2)}, (tuple((way, "a") for way in ways),))
 
 
+def _four(name: str, title: str, spans: Mapping[str, Span], paths: Paths) -> Topology:
+    """Four connections with the same paths."""
+    return Topology(name, f"{title}, shared by four connections with the same paths", spans, (paths,) * 4)
+
+
 _FIRST, _SECOND = Span(("server", "hub"), 0.5), Span(("hub", "client"), 0.5)
 _WAY, _REST = Span(("server", "hub"), 0.8, is_access=True), Span(("hub", "client"), 0.2)
+_EARLY, _LATE = Span(("server", "hub"), 0.2), Span(("hub", "client"), 0.8, is_access=True)
 
 TOPOLOGIES: Mapping[str, Topology] = {
     topology.name: topology
@@ -122,6 +128,29 @@ TOPOLOGIES: Mapping[str, Topology] = {
         _gathered("trunk", 3, "Three ways into one bottleneck"),
         _disjoint("five", 5, "Five disjoint links"),
         _disjoint("eight", 8, "Eight disjoint links"),
+        Topology("exit", "A bottleneck before a fast link", {"a": _EARLY, "way": _LATE}, ((("a", "way"),),)),
+        Topology("entry", "A bottleneck behind a fast link", {"way": _WAY, "a": _REST}, ((("way", "a"),),)),
+        Topology("row", "Two bottlenecks in a row", {"a": _FIRST, "b": _SECOND}, ((("a", "b"),),)),
+        Topology(
+            "chain",
+            "Three bottlenecks in a row",
+            {
+                "a": Span(("server", "hub"), 1 / 3),
+                "b": Span(("hub", "hub2"), 1 / 3),
+                "c": Span(("hub2", "client"), 1 / 3),
+            },
+            ((("a", "b", "c"),),),
+        ),
+        _four("quartet", "One link", {"a": _DIRECT}, (("a",),)),
+        _four("quartet-two", "Two disjoint links", dict.fromkeys("ab", _DIRECT), (("a",), ("b",))),
+        _four("quartet-row", "Two bottlenecks in a row", {"a": _FIRST, "b": _SECOND}, (("a", "b"),)),
+        _four(
+            "quartet-ways",
+            "Two ways into one bottleneck",
+            {"way1": _WAY, "way2": _WAY, "a": _REST},
+            (("way1", "a"), ("way2", "a")),
+        ),
+        _four("quartet-three", "Three disjoint links", dict.fromkeys("abc", _DIRECT), (("a",), ("b",), ("c",))),
     )
 }
 """All topologies by name."""

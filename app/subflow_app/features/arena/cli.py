@@ -53,14 +53,30 @@ def arena(
         typer.Option("--numbers", "--seeds", metavar="N", help="Networks per family, or their numbers: 1..5."),
     ] = None,
     split: Annotated[
-        str, typer.Option(metavar="SPLIT", help="Split of networks: test; or validation or train, for tuning.")
+        str,
+        typer.Option(
+            metavar="SPLIT",
+            help="Split of networks: test; validation or train, for tuning; or final: once, at the end.",
+        ),
     ] = "test",
+    edition: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Only the families of this edition and of those before; default: all."),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option(metavar="ENTRY", help="Compare the others with this one, network by network; default: the best."),
+    ] = None,
     metric: Annotated[
         str | None, typer.Option(metavar="M", help="Show one value by family: utility, throughput, queueing ...")
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Also write arena.html, arena.pdf, standings.csv, values.csv there."),
+        typer.Option(
+            "--out",
+            metavar="DIR",
+            help="Also write arena.html, arena.pdf, standings.csv, pairs.csv and values.csv there.",
+        ),
     ] = None,
     jobs: Jobs = "all",
     cluster: Cluster = None,
@@ -78,14 +94,16 @@ def arena(
     In each network an entrant has a utility: the logarithm of its goodput over its fair share, less the cost of its
     queues and losses. An entrant that fails, or that leaves competing TCP less than 80 % of what TCP gets next to
     NewReno, gets the lowest utility. The score is the mean over the families; the mean of the worst tenth is shown
-    next to it. Neither depends on the other entrants. Every outcome is kept, and one that is already in the
-    database is not computed again. Exit code: 0 when everything was tried, 1 when something failed, 2 for a wrong
-    name or option, 130 after Ctrl-C, 143 after SIGTERM.
+    next to it. Neither depends on the other entrants. A second table shows the differences from one entrant, paired
+    by network. Every outcome is kept, and one that is already in the database is not computed again. The networks of
+    `--split final` are for one evaluation, at the end: choose nothing by their results. Exit code: 0 when everything
+    was tried, 1 when something failed, 2 for a wrong name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.features.arena.core.job import ArenaJob
     from subflow_app.features.arena.core.results import entry, known_board
-    from subflow_app.features.arena.core.standings import COLUMNS, standings
+    from subflow_app.features.arena.core.standings import COLUMNS, against_of, standings
     from subflow_app.features.library.core.shipped import shipped_outcomes
+    from subflow_sim.arena.families import EDITION
     from subflow_store import open_store
 
     if as_csv and as_json:
@@ -94,8 +112,10 @@ def arena(
         raise InputError(f"--metric {metric}: unknown value; allowed: {', '.join(COLUMNS)}")
     if only_stored and no_store:
         raise InputError("--stored shows the outcomes in a database; it cannot be combined with --no-store")
-    if contests and (family or split != "test"):
-        raise InputError("--contest names experiments of papers; it cannot be combined with --family or --split")
+    if contests and (family or split != "test" or edition is not None):
+        raise InputError(
+            "--contest names experiments of papers; it cannot be combined with --family, --split or --edition"
+        )
     if out is not None and is_there(out) and not is_folder(out):
         raise InputError(f"--out {out}: this is a file, not a folder")
     n_jobs = job_count(jobs)
@@ -104,7 +124,15 @@ def arena(
     given = None if numbers is None else seeds_option(numbers)
 
     def asked(who: Sequence[str]) -> Entry:
-        return entry(who, families=family or (), contests=contests or (), numbers=given, is_quick=is_quick, split=split)
+        return entry(
+            who,
+            families=family or (),
+            contests=contests or (),
+            numbers=given,
+            is_quick=is_quick,
+            split=split,
+            edition=EDITION if edition is None else edition,
+        )
 
     chosen = asked(named)
     if list_only:
@@ -127,13 +155,14 @@ def arena(
             problems = job.problems
         board = known_board(shown, store, shipped_outcomes())
     rows = standings(board)
+    chosen_against = against_of(rows, against)
     if out is not None:
         from subflow_app.features.arena.core.report import write_board
 
         if not rows:
             raise InputError(f"--out {out}: nothing to write, because the arena has no entrants yet")
-        print_note(f"written: {', '.join(map(str, write_board(board, rows, out)))}")
-    _print(board, rows, metric, as_csv=as_csv, as_json=as_json)
+        print_note(f"written: {', '.join(map(str, write_board(board, rows, out, chosen_against)))}")
+    _print(board, rows, metric, chosen_against, as_csv=as_csv, as_json=as_json)
     for problem in problems:
         print_error(problem)
     raise typer.Exit(code)
@@ -164,20 +193,25 @@ def _run(job: ArenaJob, *, is_quiet: bool, is_kept: bool, is_here: bool) -> int:
     return failures.FAILED if job.problems else failures.OK
 
 
-def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv: bool, as_json: bool) -> None:
+def _print(
+    board: Board, rows: Sequence[Standing], metric: str | None, against: str, *, as_csv: bool, as_json: bool
+) -> None:
     from subflow_app.features.arena.core.arena_text import (
         METHOD,
         board_document,
         families_table,
         metric_table,
+        paired_text,
+        pairs_table,
         reasons_table,
         standings_table,
         told_of,
         values_csv,
     )
+    from subflow_app.features.arena.core.standings import paired
 
     if as_json:
-        print_json(board_document(board, rows))
+        print_json(board_document(board, rows, against))
         return
     if as_csv:
         print_line(values_csv(board).removesuffix("\n"))
@@ -191,6 +225,10 @@ def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv
     else:
         print_tables(standings_table(rows))
         print_line(METHOD)
+        pairs = paired(board, rows, against)
+        if pairs:
+            print_tables(pairs_table(pairs, against))
+            print_line(paired_text(against))
     failed = reasons_table(rows)
     if failed.rows:
         print_tables(failed)
@@ -202,14 +240,20 @@ def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv
 
 def _print_list(chosen: Entry, *, as_json: bool) -> None:
     from subflow_app.features.arena.core.arena_text import entry_table
-    from subflow_app.features.arena.core.results import family_titles
+    from subflow_app.features.arena.core.results import family_edition, family_titles
 
     if as_json:
         titles = family_titles()
         print_json(
             {
                 "families": [
-                    {"name": name, "title": titles[name], "networks": chosen.names(name)} for name in chosen.families
+                    {
+                        "name": name,
+                        "title": titles[name],
+                        "edition": family_edition(name),
+                        "networks": chosen.names(name),
+                    }
+                    for name in chosen.families
                 ],
                 "contests": [
                     {**fields(each, "id", "paper", "figure", "title", "competes", "beside")} for each in chosen.contests

@@ -18,7 +18,7 @@ from typing import Any, Literal
 
 from subflow_app.features.arena.core.entrants import Entrant, entrant_of
 from subflow_app.features.arena.core.job import ArenaJob
-from subflow_app.features.arena.core.results import Board, entry, known_board
+from subflow_app.features.arena.core.results import Board, entry, in_known_families, known_board
 from subflow_app.features.arena.core.standings import standings
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
@@ -376,7 +376,8 @@ class ArenaTrial(Job):
             self._job.stop()
 
     def _work(self) -> None:
-        everybody = entry(is_quick=True)
+        # Only families in which others have shipped results, because a rank needs them.
+        everybody = in_known_families(entry(is_quick=True), shipped_outcomes())
         own = entrant_of(self._script)
         with open_store(IN_MEMORY) as store:
             self._job = ArenaJob(replace(everybody, entrants=(own,)), store, jobs=self._jobs)

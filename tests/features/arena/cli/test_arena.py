@@ -28,8 +28,13 @@ def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, 
     assert "Worst tenth" in answer.out
     assert "9 of 9 results" in answer.out
     written = {path.name for path in (tmp_path / "out").iterdir()}
-    assert written == {"arena.html", "arena.pdf", "standings.csv", "values.csv"}
-    again = subflow(*command, "--controllers", "newreno,lia", "--json").document
+    assert written == {"arena.html", "arena.pdf", "standings.csv", "pairs.csv", "values.csv"}
+    assert "Differences from" in answer.out
+    again = subflow(*command, "--controllers", "newreno,lia", "--against", "newreno", "--json").document
+    (pair,) = again["pairs"]
+    assert (again["against"], pair["controller"], pair["difference"]["networks"]) == ("newreno", "lia", 3)
+    assert pair["papers"] == {"mean": None, "networks": 0}
+    assert again["edition"] == 1
     assert (again["runs"], again["finished"], again["split"]) == (6, 6, "validation")
     assert again["standings"][0]["rank"] == 1
     assert "missing runs" not in subflow(*command, "--controllers", "newreno,lia").err
@@ -53,6 +58,24 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
     assert subflow("arena", "--stored", "--json").document["shipped"] > 0
 
 
+def test_the_families_of_the_first_edition_still_rank(subflow: Subflow) -> None:
+    document = subflow("arena", "--stored", "--edition", 1, "--controllers", "lia,cubic", "--json").document
+    assert (document["edition"], document["finished"]) == (1, document["runs"])
+    assert sum(document["results_by_version"].values()) == document["finished"]
+    (pair,) = document["pairs"]
+    assert (pair["difference"]["networks"], pair["papers"]["networks"]) == (280, 100)
+    assert (
+        subflow("arena", "--stored", "--edition", 1, "--controllers", "lia").out.count("edition 1 of the families") == 1
+    )
+
+
+def test_the_final_networks_are_listed_by_their_own_split(subflow: Subflow) -> None:
+    families = subflow("arena", "--list", "--split", "final", "--json").document["families"]
+    assert sum(len(each["networks"]) for each in families) == 400
+    assert families[0]["networks"][0] == "slow/test/101"
+    assert {each["edition"] for each in families} == {1, 2}
+
+
 @for_each(
     ("options", "told"),
     [
@@ -61,7 +84,13 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
         (("--controllers", "cubc"), 'did you mean "cubic"'),
         (("cubic:speed=3",), "speed"),
         (("--metric", "speed"), "allowed: utility"),
-        (("--split", "exam"), "allowed: train, validation, test"),
+        (("--split", "exam"), "allowed: train, validation, test, final"),
+        (("--split", "final", "--quick"), "numbers are 101 to 120; allowed: neither --numbers nor --quick"),
+        (("--split", "final", "--numbers", "1..3"), "numbers are 101 to 120"),
+        (("--edition", "3"), "--edition 3: unknown edition of the families; allowed: 1 to 2"),
+        (("--edition", "1", "--family", "alone"), "none of the families alone is in it"),
+        (("--edition", "1", "--contest", "mplibra-10a"), "cannot be combined with"),
+        (("--stored", "--controllers", "lia,cubic", "--against", "cubc"), 'did you mean "cubic"'),
         (("--family", "mplibra", "--split", "validation"), "only in the test split"),
         (("--out", __file__), "this is a file"),
         (("--numbers", "0"), "at least 1"),

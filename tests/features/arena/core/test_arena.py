@@ -13,7 +13,13 @@ from tests.features.arena.core.tiny_contest import write_tiny
 from tests.helpers.present import present
 
 from subflow_app.features.arena.core import job as arena_job
-from subflow_app.features.arena.core.arena_text import board_document, standings_csv, told_of, values_csv
+from subflow_app.features.arena.core.arena_text import (
+    board_document,
+    settled_text,
+    standings_csv,
+    told_of,
+    values_csv,
+)
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.report import arena_report, commands, write_board
 from subflow_app.features.arena.core.results import (
@@ -25,7 +31,7 @@ from subflow_app.features.arena.core.results import (
     entry,
     known_board,
 )
-from subflow_app.features.arena.core.standings import Interval, Standing, scatter, standings
+from subflow_app.features.arena.core.standings import Interval, Standing, best_name, paired, scatter, standings
 from subflow_app.foundation.errors import ArenaError
 from subflow_app.foundation.jobs.executors import executor_maker
 from subflow_app.foundation.jobs.tasks import OnStart
@@ -33,6 +39,7 @@ from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import WORST
 from subflow_sim.whole_scenario import Scenario
 from subflow_store import Store, open_store
+from subflow_store.arena import ArenaOutcome
 
 FAMILIES = ("lossy", "beside-newreno")
 
@@ -183,6 +190,89 @@ def test_a_lead_that_other_networks_would_turn_is_none() -> None:
     assert first.score.low < first.score.mean < first.score.high
 
 
+def test_differences_are_paired_by_network_and_settled_where_scores_overlap() -> None:
+    chosen = entry(["lia", "cubic"], families=["lossy", "slow"], numbers=range(1, 21), split="validation")
+    names = [name for family in chosen.families for name in chosen.names(family)]
+    results = {("lia", name): Result(-1.0 - place % 4, 0.0) for place, name in enumerate(names)}
+    results |= {("cubic", name): Result(-1.1 - place % 4 - 0.01 * (place % 3), 0.0) for place, name in enumerate(names)}
+    board = Board(chosen, results)
+    rows = standings(board)
+    assert rows[0].score.low < rows[1].score.high
+    (pair,) = paired(board, rows, best_name(rows))
+    assert (pair.name, pair.n, pair.n_better, pair.n_worse) == ("cubic", 40, 0, 40)
+    assert pair.difference.mean == pytest.approx(rows[1].score.mean - rows[0].score.mean)
+    assert pair.difference.high < 0
+    assert pair.difference.high - pair.difference.low < 0.02
+    assert settled_text(pair) == "worse"
+    assert math.isnan(pair.papers)
+    results.pop(("cubic", names[0]))
+    assert paired(Board(chosen, results), rows, "lia")[0].n == 39
+
+
+def test_a_difference_of_either_sign_is_not_settled() -> None:
+    chosen = entry(["lia", "cubic"], families=["lossy"], numbers=range(1, 11), split="validation")
+    results = same(-1.0, chosen, "lia") | {
+        ("cubic", name): Result(-1.0 + (-1) ** place * 0.5, 0.0) for place, name in enumerate(chosen.names("lossy"))
+    }
+    board = Board(chosen, results)
+    (pair,) = paired(board, standings(board), "lia")
+    assert (pair.n_better, pair.n_worse, pair.is_settled, settled_text(pair)) == (5, 5, False, "")
+
+
+def test_experiments_of_papers_are_compared_apart() -> None:
+    chosen = entry(["lia", "cubic"], families=["rl-explore", "lossy"], numbers=range(1, 5))
+    results = same(-1.0, chosen, "lia", "cubic")
+    for name in chosen.names("rl-explore"):
+        results["cubic", name] = Result(-3.0, 0.0)
+    board = Board(chosen, results)
+    (pair,) = paired(board, standings(board), "lia")
+    assert (pair.difference.mean, pair.n, pair.papers, pair.n_papers) == (0.0, 4, -2.0, 4)
+
+
+def test_the_best_with_which_others_are_compared_is_not_blind() -> None:
+    chosen = asked("lia", "oracle")
+    rows = standings(Board(chosen, same(-1.0, chosen, "lia") | same(0.0, chosen, "oracle")))
+    assert (rows[0].name, best_name(rows)) == ("oracle", "lia")
+
+
+def outcome(entrant: str, entry_hash: str, network: str, version: str = "1") -> ArenaOutcome:
+    return ArenaOutcome(f"{entrant} {entry_hash} {network}", entrant, entry_hash, network, version, {"utility": -1.0})
+
+
+def test_families_without_any_result_are_left_out_and_told(store: Store) -> None:
+    chosen = entry(["lia", "cubic"], families=["lossy", "alone"], numbers=[1, 2])
+    own = {each.name: each.entry() for each in chosen.entrants}
+    store.arena.add(outcome(name, own[name], f"lossy/test/{number}", name) for name in own for number in (1, 2))
+    board = known_board(chosen, store)
+    assert (board.entry.families, board.unknown, board.entry.edition) == (("lossy",), ("alone",), 1)
+    assert all(row.is_complete for row in standings(board))
+    told = " ".join(told_of(board))
+    assert "Simulator: cubic (2), lia (2); edition 1 of the families." in told
+    assert "Made by 2 versions of the simulator" in told
+    assert "left out: alone." in told
+
+
+def test_entries_in_the_final_networks_are_counted_apart(store: Store) -> None:
+    final = entry(["lia"], families=["lossy"], split="final")
+    own = final.entrants[0].entry()
+    store.arena.add([outcome("lia", own, "lossy/test/101"), outcome("lia", "other", "lossy/test/102")])
+    assert known_board(final, store).tries == {"lia": 2}
+    assert "Entered more than once in the final networks" in " ".join(told_of(known_board(final, store)))
+    assert known_board(entry(["lia"], families=["lossy"]), store).tries == {}
+
+
+def test_the_final_split_is_the_numbers_101_to_120_of_drawn_families() -> None:
+    final = entry(["lia"], split="final")
+    assert final.n_networks == 400
+    assert not final.contests
+    assert not final.is_quick
+    assert [net.name for net in final.networks()] == [
+        f"{family}/test/{number}" for family in final.families for number in range(101, 121)
+    ]
+    assert commands(Board(final, {}))[0] == "subflow arena --split final"
+    assert commands(Board(entry(["lia"], edition=1), {}))[0] == "subflow arena --edition 1"
+
+
 def test_who_lacks_networks_comes_last_and_without_an_interval() -> None:
     chosen = asked("lia", "cubic")
     results = same(-1.0, chosen, "lia") | {("cubic", chosen.names("lossy")[0]): Result(0.0, 0.0)}
@@ -223,13 +313,17 @@ def test_the_frontier_is_those_whom_nobody_beats_in_both() -> None:
 def test_pages_and_tables_are_written(store: Store, tmp_path: Path) -> None:
     board = board_of(asked("lia", "cubic", "idle"), store)
     rows = standings(board)
-    written = write_board(board, rows, tmp_path)
-    assert [path.name for path in written] == ["arena.html", "arena.pdf", "standings.csv", "values.csv"]
+    written = write_board(board, rows, tmp_path, "lia")
+    assert [path.name for path in written] == ["arena.html", "arena.pdf", "standings.csv", "pairs.csv", "values.csv"]
     page = written[0].read_text(encoding="utf-8")
     assert "Ranking" in page
     assert "subflow arena --numbers 1,2 --split validation --family lossy --family beside-newreno" in page
+    assert "Differences from lia, paired by network" in page
+    assert [line.split(",")[:2] for line in written[3].read_text().splitlines()[1:]] == [
+        [row.name, "lia"] for row in rows if row.name != "lia"
+    ]
     assert written[1].read_bytes().startswith(b"%PDF")
-    document = board_document(board, rows)
+    document = board_document(board, rows, "lia")
     json.dumps(document, allow_nan=False)
     assert [each["controller"] for each in document["standings"]] == [row.name for row in rows]
     assert len(values_csv(board).splitlines()) > 12

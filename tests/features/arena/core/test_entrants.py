@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.members import for_each
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
-from subflow_app.features.arena.core.entrants import BLIND_SUMMARIES, chosen_entrants, entrants
+from subflow_app.features.arena.core.entrants import BLIND_SUMMARIES, REFERENCE_SCRIPTS, chosen_entrants, entrants
 from subflow_app.foundation.errors import ArenaError, InputError
 from subflow_sim.arena.blind import BLIND
 from subflow_sim.arena.networks import network
@@ -27,9 +27,19 @@ def test_everybody_is_entered_agents_a_second_time_without_what_they_learned() -
     assert names == (
         {each.name for each in known.controllers if each.name != "uncoupled"}
         | {f"{name}:policy=neutral" for name in known.learners if name != "uncoupled"}
+        | {"bdp", "shy"}
         | set(BLIND)
     )
     assert set(BLIND_SUMMARIES) == set(BLIND)
+
+
+def test_scripts_that_are_references_are_entered_as_by_their_names() -> None:
+    for name in REFERENCE_SCRIPTS:
+        by_default = next(each for each in entrants() if each.name == name)
+        (by_name,) = chosen_entrants([name])
+        assert by_default.entry() == by_name.entry()
+        assert by_default.script is not None
+        assert by_default.scenario(NET).flows["user"].controller.script is not None
 
 
 def test_a_controller_of_single_paths_runs_on_each_subflow() -> None:

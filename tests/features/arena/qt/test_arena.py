@@ -41,7 +41,7 @@ def test_the_arena_is_run_shown_and_written(
     assert content.rows[-1].name == "idle"
     assert not content.bar.isVisible()
     assert content.estimate.text() == ""
-    assert "57 of 57 results, quick form." in content.words.text()
+    assert "75 of 75 results, quick form." in content.words.text()
     QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     assert content.delay.panel is not None
     assert content.harm.panel is not None
@@ -51,10 +51,17 @@ def test_the_arena_is_run_shown_and_written(
     assert all(row.n == 1 for row in content.rows)
     assert not content.harm.panel.series  # this family has no competing flows
     content.families.setCurrentIndex(0)
-    for number, name in ((0, "board.csv"), (1, "delay.svg"), (2, "friendliness.png")):
+    names = {row.name for row in content.rows}
+    assert {pair.name for pair in content.pairs.rows} == names - {content.rows[0].name}
+    content.against.setCurrentIndex(content.against.findData("idle"))
+    assert {pair.name for pair in content.pairs.rows} == names - {"idle"}
+    assert "less that of idle" in content.pairs_words.text()
+    QAbstractItemModelTester(content.pairs, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    for number, name in ((0, "board.csv"), (1, "delay.svg"), (2, "friendliness.png"), (3, "differences.csv")):
         content.tabs.setCurrentIndex(number)
         content.grab()
         dialogs.answer("save_path", tmp_path / name)
         feature.ask_export()
         qtbot.waitUntil((tmp_path / name).exists, timeout=60_000)
-        assert (tmp_path / name).stat().st_size > 500
+        assert (tmp_path / name).stat().st_size > (500 if number < 3 else 100)
+    assert (tmp_path / "differences.csv").read_text().startswith("controller,against,difference,")

@@ -48,7 +48,7 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
 def test_the_form_says_which_networks_the_episodes_are_on() -> None:
     recipe = replace(RECIPES[0], families=("all",), families_share=0.4)
     draft = TrainingDraft(AGENTS, (recipe,), ("drlcc-sc1",))
-    assert any(group.hint.startswith("40 % of the episodes are on networks of all 14") for group in draft.form().groups)
+    assert any(group.hint.startswith("40 % of the episodes are on networks of all 20") for group in draft.form().groups)
     # The table of the recipe replaces the table of its own scenario alone.
     own = {"draws": {"links.wifi.rate": {"uniform": ["1Mbit/s", "2Mbit/s"]}}}
     draft = TrainingDraft(AGENTS, (replace(recipe, training=own),), ("drlcc-sc1",))
@@ -57,7 +57,7 @@ def test_the_form_says_which_networks_the_episodes_are_on() -> None:
     draft.set_value("scenario", DOCUMENT)
     assert draw_lines(draft.grounds("Mine", text).text) == ["links.lte.delay: 5ms or 50ms"]
     assert grounds_text(draft.grounds("Mine", text)) == (
-        "40 % of the episodes are on networks of all 14 families of the arena, 60 % on “Mine” with these draws. "
+        "40 % of the episodes are on networks of all 20 families of the arena, 60 % on “Mine” with these draws. "
         "Goodput, RTT and loss of the training are means over all of them."
     )
 

@@ -53,7 +53,7 @@ def test_each_draw_is_a_line() -> None:
         (replace(ALONE, text=DRAWN), "All episodes are on “Two paths” with these draws."),
         (
             replace(ALONE, text=DRAWN, families=("all",), families_share=0.5),
-            "Half of the episodes are on networks of all 14 families of the arena, half on “Two paths” with these "
+            "Half of the episodes are on networks of all 20 families of the arena, half on “Two paths” with these "
             "draws.",
         ),
         (
@@ -89,4 +89,4 @@ def test_shipped_recipes_have_the_same_grounds_in_form_and_training() -> None:
         assert TrainingConfig.from_json(config.to_json()) == config
         text = grounds_text(grounds)
         assert ("log of monitor intervals" in text) == (grounds.options.get("mode") == "offline_log"), name
-        assert ("14 families" in text) == (bool(config.families) and "log of" not in text), name
+        assert ("20 families" in text) == (bool(config.families) and "log of" not in text), name

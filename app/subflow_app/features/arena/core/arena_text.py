@@ -6,8 +6,16 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from subflow_app.features.arena.core.results import Board, Entry, family_titles
-from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Interval, Standing, standings
+from subflow_app.features.arena.core.results import FINAL, Board, Entry, family_edition, family_titles
+from subflow_app.features.arena.core.standings import (
+    COLUMNS,
+    ArenaColumn,
+    Interval,
+    Pair,
+    Standing,
+    paired,
+    standings,
+)
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import NOTHING, finite
@@ -24,6 +32,10 @@ from subflow_app.vocabulary.tables import (
 
 VALUE_COLUMNS = ("family", "network", "controller", "metric", "unit", "value", "reason", "quick")
 STANDING_COLUMNS = ("rank", "controller", "family", "score", "low", "high", "worst_decile", "networks", "quick")
+PAIR_COLUMNS = (
+    *("controller", "against", "difference", "low", "high", "networks", "better", "worse"),
+    *("papers", "paper_networks"),
+)
 OVERALL = "overall"
 _UNITS = {"convergence": "s", "cpu": "us"}
 
@@ -32,6 +44,10 @@ METHOD = translatable(
     "without loss of its own; -5 is the lowest. It does not depend on the other entrants. Intervals hold 95 % of "
     "what other draws of the networks would give (bootstrap); “ahead” means that the lead over the next one is above "
     "0 in 97.5 % of the same draws."
+)
+PAIRED = translatable(
+    "Difference: utility less that of {name} in the same drawn networks, a mean over their families with its 95 % "
+    "interval (bootstrap). The papers' experiments repeat with other seeds: they count apart, without an interval."
 )
 
 
@@ -74,6 +90,34 @@ def standings_table(rows: Sequence[Standing]) -> TextTable:
 
 def _told_column(column: ArenaColumn) -> Column[Standing]:
     return NumberColumn(column.axis_title, lambda row: row.columns.get(column.id, math.nan), column.text)
+
+
+def pairs_table(pairs: Sequence[Pair], against: str) -> TextTable:
+    """Table of the paired differences from one entrant; without the papers where they have no results."""
+    columns: list[Column[Pair]] = [
+        Column("Entrant", lambda pair: pair.name),
+        NumberColumn("Difference", lambda pair: pair.difference, interval_text),
+        Column("Settled", lambda pair: settled_text(pair)),
+        NumberColumn("Better in", lambda pair: pair.n_better),
+        NumberColumn("Worse in", lambda pair: pair.n_worse),
+        NumberColumn("Networks", lambda pair: pair.n),
+    ]
+    if any(pair.n_papers for pair in pairs):
+        columns.append(NumberColumn("Papers", lambda pair: pair.papers, score_text))
+        columns.append(NumberColumn("Of papers", lambda pair: pair.n_papers))
+    return TextTable.of(pairs, columns, f"Differences from {against}, paired by network")
+
+
+def paired_text(against: str) -> str:
+    """Definition of the paired differences from one entrant."""
+    return tr(PAIRED, name=against)
+
+
+def settled_text(pair: Pair) -> str:
+    """The word for a difference whose interval excludes zero: "better" or "worse"; otherwise empty."""
+    if not pair.is_settled:
+        return ""
+    return tr("better") if pair.difference.mean > 0 else tr("worse")
 
 
 def families_table(board: Board, rows: Sequence[Standing]) -> TextTable:
@@ -138,11 +182,23 @@ def told_of(board: Board) -> Iterator[str]:
         yield tr("{count} of them ship with Subflow; the others were made here.", count=board.n_shipped)
     if board.made:
         yield tr("The last of them was made {date}.", date=board.made)
+    if board.versions:
+        listed = ", ".join(f"{version} ({count})" for version, count in board.versions.items())
+        yield tr(
+            "Simulator: {versions}; edition {edition} of the families.", versions=listed, edition=board.entry.edition
+        )
+    if board.unknown:
+        yield tr("Without any result, and left out: {families}.", families=", ".join(board.unknown))
     if len(board.versions) > 1:
         yield tr(
             "Made by {count} versions of the simulator; run them again with one version.", count=len(board.versions)
         )
     several = [f"{name} {count}" for name, count in sorted(board.tries.items()) if count > 1]
+    if several and board.entry.split == FINAL:
+        yield tr(
+            "Entered more than once in the final networks, which are for one comparison: {list}.",
+            list=", ".join(several),
+        )
     if several and board.entry.split == "test":
         yield tr("Different entries under one name that have seen the test networks: {list}.", list=", ".join(several))
 
@@ -164,8 +220,28 @@ def standings_csv(board: Board, rows: Sequence[Standing]) -> str:
     return csv_text(STANDING_COLUMNS, lines)
 
 
-def board_document(board: Board, rows: Sequence[Standing]) -> dict[str, Any]:
-    """The board as a JSON document; unknown values are null."""
+def pairs_csv(pairs: Sequence[Pair], against: str) -> str:
+    """CSV with a line for the comparison of each entrant with one of them."""
+    lines = (
+        (
+            pair.name,
+            against,
+            *(csv_number(each) for each in (pair.difference.mean, pair.difference.low, pair.difference.high)),
+            *(pair.n, pair.n_better, pair.n_worse, csv_number(pair.papers), pair.n_papers),
+        )
+        for pair in pairs
+    )
+    return csv_text(PAIR_COLUMNS, lines)
+
+
+def board_document(board: Board, rows: Sequence[Standing], against: str) -> dict[str, Any]:
+    """The board as a JSON document; unknown values are null.
+
+    Args:
+        board: results.
+        rows: standings of the board.
+        against: the entrant with which the others are compared; empty: no comparison.
+    """
     titles = family_titles()
     return {
         "quick": board.entry.is_quick,
@@ -174,6 +250,9 @@ def board_document(board: Board, rows: Sequence[Standing]) -> dict[str, Any]:
         "finished": board.n_finished,
         "shipped": board.n_shipped,
         "versions": list(board.versions),
+        "results_by_version": dict(board.versions),
+        "edition": board.entry.edition,
+        "unknown_families": list(board.unknown),
         "made": board.made or None,
         "tries": dict(board.tries),
         "left_out": {each.name: each.problem for each in board.entry.entrants if each.problem},
@@ -193,10 +272,22 @@ def board_document(board: Board, rows: Sequence[Standing]) -> dict[str, Any]:
             }
             for row in rows
         ],
+        "against": against or None,
+        "pairs": [
+            {
+                "controller": pair.name,
+                "difference": {**_interval_document(pair.difference), "networks": pair.n},
+                "better": pair.n_better,
+                "worse": pair.n_worse,
+                "papers": {"mean": finite(pair.papers), "networks": pair.n_papers},
+            }
+            for pair in paired(board, rows, against)
+        ],
         "families": [
             {
                 "name": family,
                 "title": titles[family],
+                "edition": family_edition(family),
                 "networks": [
                     {
                         "name": name,

@@ -1,8 +1,9 @@
 """Entrants and contests of the arena: controllers with their options, blind senders, and files of contests.
 
 Without names, all controllers of the catalogue are entered, so a new controller takes part as soon as it exists. Each
-agent is entered a second time with the policy `neutral`, which changes nothing. The blind senders, which ignore all
-feedback, and the oracle follow. A single-path controller runs on each subflow separately.
+agent is entered a second time with the policy `neutral`, which changes nothing. References follow: the scripts of
+`REFERENCE_SCRIPTS`, the blind senders, which ignore all feedback, and the oracle. A single-path controller runs on each
+subflow separately.
 
 An entry has the form NAME, NAME:KEY=VALUE,KEY=VALUE, or is the path of a policy file. NAME may be the path of a script
 file, which ends in .py.
@@ -78,6 +79,9 @@ BLIND_SUMMARIES: Mapping[str, str] = {
     "random": "Another rate by each path every two seconds, drawn from 0.1 to 100 Mbit/s",
     "oracle": "Knows the network and sends at 98 % of the fair split",
 }
+
+REFERENCE_SCRIPTS = ("bdp", "shy")
+"""Shipped scripts that take part: a few lines of rules, which whatever has learned should beat."""
 
 _PROBE = """
 format = 1
@@ -285,6 +289,8 @@ def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
     known = [each for each in catalog.controllers if each.name != UNCOUPLED]
     found = [_entrant(each, {}, catalog) for each in known]
     found += [_entrant(each, {"policy": NEUTRAL}, catalog) for each in known if each.name in catalog.learners]
+    scripts = shipped_scripts()
+    found += [_entrant(_of_script(scripts[name], catalog), {}, catalog) for name in REFERENCE_SCRIPTS]
     return (*found, *(Entrant(name, BLIND_SUMMARIES[name]) for name in BLIND))
 
 
@@ -328,7 +334,7 @@ def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] =
     elif algorithm is None and entry is not None:
         algorithm, written = _of_script(Path(entry[1]), catalog), entry[2] or ""
     if algorithm is None:
-        names = [*known, *BLIND]
+        names = [*known, *REFERENCE_SCRIPTS, *BLIND]
         listed = f"allowed: {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
         raise InputError(f'unknown controller "{name}" in the arena; {way_on(name, names, listed)}')
     options: dict[str, TomlValue] = {}

@@ -13,14 +13,24 @@ from subflow_app.features.arena.core.arena_text import (
     METHOD,
     entry_table,
     families_table,
+    paired_text,
+    pairs_csv,
+    pairs_table,
     reasons_table,
     standings_csv,
     standings_table,
     told_of,
     values_csv,
 )
-from subflow_app.features.arena.core.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
-from subflow_app.features.arena.core.standings import COLUMNS, Standing, scatter, standings
+from subflow_app.features.arena.core.results import (
+    FINAL,
+    FULL_NUMBERS,
+    QUICK_NUMBERS,
+    Board,
+    family_edition,
+    family_titles,
+)
+from subflow_app.features.arena.core.standings import COLUMNS, Standing, paired, scatter, standings
 from subflow_app.features.paper.core.figure_plan import FigurePlan
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
 from subflow_app.features.paper.core.report import Block, Heading, Listing, Paragraph, Picture, Report
@@ -29,6 +39,7 @@ from subflow_app.foundation.files import made_folder, write_file
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import TextTable
+from subflow_sim.arena.families import EDITION, FAMILIES
 
 HTML_FILE, PDF_FILE = "arena.html", "arena.pdf"
 
@@ -38,12 +49,13 @@ _MOST_IN_FAMILY = 12
 _COLUMNS_OF_TABLE = 7  # families per table, limited by the width of a page
 
 
-def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | None = None) -> Report:
+def arena_report(board: Board, rows: Sequence[Standing], against: str = "", made_at: datetime | None = None) -> Report:
     """The report of a board, for HTML or PDF.
 
     Args:
         board: results to report.
         rows: standings of the board.
+        against: the entrant with which the others are compared; empty: no comparison.
         made_at: creation time shown in the report; None for the current time.
     """
     from subflow_app import __version__
@@ -51,37 +63,38 @@ def arena_report(board: Board, rows: Sequence[Standing], made_at: datetime | Non
     made = (made_at or datetime.now(UTC)).strftime("%Y-%m-%d %H:%M UTC")
     split = "" if board.entry.split == "test" else f", {board.entry.split} networks"
     subtitle = f"{len(rows)} entrants in {len(board.entry.families)} families{split}, made {made} with {__version__}"
-    return Report("The arena", subtitle, tuple(_blocks(board, rows)), contents=2)
+    return Report("The arena", subtitle, tuple(_blocks(board, rows, against)), contents=2)
 
 
-def write_pages(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, Path]:
+def write_pages(board: Board, rows: Sequence[Standing], folder: Path, against: str) -> tuple[Path, Path]:
     """Write the report as HTML and as PDF into an existing folder; returns both paths.
 
     Raises:
         ExportError: if a file cannot be written.
     """
-    report = arena_report(board, rows)
+    report = arena_report(board, rows, against)
     return (
         write_file(folder / HTML_FILE, render_report(report)),
         write_file(folder / PDF_FILE, render_report(replace(report, kind="pdf"))),
     )
 
 
-def write_board(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[Path, ...]:
-    """Write `standings.csv`, `values.csv` and the report, `arena.html` and `arena.pdf`.
+def write_board(board: Board, rows: Sequence[Standing], folder: Path, against: str) -> tuple[Path, ...]:
+    """Write `standings.csv`, `pairs.csv`, `values.csv` and the report, `arena.html` and `arena.pdf`.
 
     Raises:
         ExportError: if a file cannot be written.
     """
     made_folder(folder)
     return (
-        *write_pages(board, rows, folder),
+        *write_pages(board, rows, folder, against),
         write_file(folder / "standings.csv", standings_csv(board, rows)),
+        write_file(folder / "pairs.csv", pairs_csv(paired(board, rows, against), against)),
         write_file(folder / "values.csv", values_csv(board)),
     )
 
 
-def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
+def _blocks(board: Board, rows: Sequence[Standing], against: str) -> Iterator[Block]:
     yield Heading("Ranking")
     yield Paragraph(METHOD)
     yield Paragraph(" ".join(told_of(board)))
@@ -92,6 +105,11 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         yield failed
     for problem in board.entry.problems:
         yield Paragraph(f"{problem}.")
+    pairs = paired(board, rows, against)
+    if pairs:
+        yield Heading("Differences")
+        yield Paragraph(paired_text(against))
+        yield pairs_table(pairs, against)
     yield Heading("Throughput, delay and friendliness")
     yield Paragraph(
         "The text below each figure lists the frontier: no entrant that reacts to the network is better in both. "
@@ -120,7 +138,8 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
     yield Listing("\n".join(commands(board)))
     yield Paragraph(
         "Outcomes depend only on networks, entries and the version of the simulator; those in the database are not "
-        "computed again. Use the test networks only at the end, and choose by the networks of `--split validation`."
+        "computed again. Use the test networks only at the end, and choose by the networks of `--split validation`. "
+        "The networks of `--split final` are for one comparison only."
     )
     yield entry_table(board.entry)
     if board.versions:
@@ -141,14 +160,17 @@ def _in_two(table: TextTable) -> Iterator[TextTable]:
 def commands(board: Board) -> list[str]:
     """Two command lines: one that computes this board with all entrants, and an example with named entrants."""
     entry = board.entry
+    offered = tuple(family_titles()) if entry.split == "test" else tuple(FAMILIES)
     command = "subflow arena"
     if list(entry.numbers) == list(QUICK_NUMBERS):
         command += " --quick"
-    elif list(entry.numbers) != list(FULL_NUMBERS):
+    elif entry.split != FINAL and list(entry.numbers) != list(FULL_NUMBERS):
         command += f" --numbers {','.join(map(str, entry.numbers))}"
     if entry.split != "test":
         command += f" --split {entry.split}"
-    if len(entry.families) < len(family_titles()):
+    if entry.families == tuple(name for name in offered if family_edition(name) <= entry.edition):
+        command += f" --edition {entry.edition}" if entry.edition < EDITION else ""
+    else:
         command += "".join(f" --family {family}" for family in entry.families)
     return [command, f"{command} mplibra:policy=neutral my-policy.safetensors"]
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 from subflow_app.features.arena.core.entrants import Contest, Entrant, chosen_entrants, load_contests
 from subflow_app.features.gallery.core.recipe import PAPERS
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.resources import way_on
-from subflow_sim.arena.families import FAMILIES, SPLITS, Split
-from subflow_sim.arena.networks import Network, network
+from subflow_sim.arena.families import EDITION, FAMILIES, SPLITS, Split
+from subflow_sim.arena.networks import FINAL_NUMBERS, Network, network
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -23,6 +24,15 @@ _log = logging.getLogger(__name__)
 
 QUICK_NUMBERS, FULL_NUMBERS = range(1, 11), range(1, 21)
 """Numbers of the networks in each family. A number is the seed, and selects a contest of a paper in rotation."""
+
+FINAL: Literal["final"] = "final"
+"""Name of the split for the final comparison: the networks `FINAL_NUMBERS` of the test split, without papers.
+
+It is run once, at the end; nothing may be chosen by its results.
+"""
+
+BoardSplit = Split | Literal["final"]
+BOARD_SPLITS: tuple[BoardSplit, ...] = (*SPLITS, FINAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +44,14 @@ class Entry:
         families: names of the families: families of papers first, then families of random networks.
         contests: contests of the papers in `families`.
         numbers: numbers of the networks of each family.
-        split: split of the random networks.
+        split: split of the random networks; "final" contains the last numbers of the test split.
     """
 
     entrants: tuple[Entrant, ...]
     families: tuple[str, ...]
     contests: tuple[Contest, ...]
     numbers: Sequence[int]
-    split: Split = "test"
+    split: BoardSplit = "test"
 
     @property
     def is_quick(self) -> bool:
@@ -63,7 +73,7 @@ class Entry:
         own = [each for each in self.contests if each.paper == family]
         if own:
             return [f"{family}/{own[(number - 1) % len(own)].id}/{number}" for number in self.numbers]
-        return [f"{family}/{self.split}/{number}" for number in self.numbers]
+        return [f"{family}/{self._drawn_split}/{number}" for number in self.numbers]
 
     def networks(self) -> Iterator[Network]:
         """All networks, family by family.
@@ -74,7 +84,24 @@ class Entry:
         for family in self.families:
             own = [each for each in self.contests if each.paper == family]
             for number in self.numbers:
-                yield own[(number - 1) % len(own)].network(number) if own else network(family, self.split, number)
+                if own:
+                    yield own[(number - 1) % len(own)].network(number)
+                else:
+                    yield network(family, self._drawn_split, number)
+
+    @property
+    def _drawn_split(self) -> Split:
+        return "test" if self.split == FINAL else self.split
+
+    @property
+    def drawn_families(self) -> tuple[str, ...]:
+        """Families whose networks are drawn, without the experiments of papers."""
+        return tuple(name for name in self.families if not any(each.paper == name for each in self.contests))
+
+    @property
+    def edition(self) -> int:
+        """The first edition of the families that includes all of these families."""
+        return max(map(family_edition, self.families), default=1)
 
     @property
     def n_networks(self) -> int:
@@ -88,6 +115,11 @@ def family_titles() -> dict[str, str]:
     return papers | {name: family.title for name, family in FAMILIES.items()}
 
 
+def family_edition(name: str) -> int:
+    """The first edition of the families that includes a family; papers are in all of them."""
+    return FAMILIES[name].edition if name in FAMILIES else 1
+
+
 def entry(
     entrants: Sequence[str] = (),
     *,
@@ -96,6 +128,7 @@ def entry(
     numbers: Sequence[int] | None = None,
     is_quick: bool = False,
     split: str = "test",
+    edition: int = EDITION,
 ) -> Entry:
     """The entry for the given names, or with all entrants and families if no names are given.
 
@@ -106,31 +139,45 @@ def entry(
         numbers: numbers of the networks in each family; None for the numbers of the quick or full form.
         is_quick: whether to use ten networks of each family instead of twenty.
         split: split of the random networks; experiments of papers exist only in the test split.
+        edition: edition of the families, from 1; families that were added later are left out.
 
     Raises:
-        InputError: if an entrant, family, contest or split is unknown.
+        InputError: if an entrant, family, contest, split or edition is unknown, or if the final split is asked for
+            with numbers or in the quick form.
         ArenaError: if an entrant or contest is not usable.
     """
-    if split not in SPLITS:
-        raise InputError(f'unknown split "{split}"; allowed: {", ".join(SPLITS)}')
+    asked_split = next((each for each in BOARD_SPLITS if each == split), None)
+    if asked_split is None:
+        raise InputError(f'unknown split "{split}"; allowed: {", ".join(BOARD_SPLITS)}')
+    if not 1 <= edition <= EDITION:
+        raise InputError(f"--edition {edition}: unknown edition of the families; allowed: 1 to {EDITION}")
+    if asked_split == FINAL and (numbers is not None or is_quick):
+        raise InputError(
+            f"--split {FINAL}: its numbers are {FINAL_NUMBERS[0]} to {FINAL_NUMBERS[-1]}; "
+            "allowed: neither --numbers nor --quick"
+        )
     titles = family_titles()
     for name in families:
         if name not in titles:
             listed = f"allowed: {', '.join(titles)}"
             raise InputError(f'unknown family of networks "{name}"; {way_on(name, list(titles), listed)}')
-    chosen = numbers or (QUICK_NUMBERS if is_quick else FULL_NUMBERS)
+    numbers_of_form = FINAL_NUMBERS if asked_split == FINAL else QUICK_NUMBERS if is_quick else FULL_NUMBERS
+    chosen = numbers or numbers_of_form
     who = chosen_entrants(entrants)
     if contests:
         own = load_contests(contests)
         papers = tuple(dict.fromkeys(each.paper for each in own))
         return Entry(who, papers, own, chosen)
     wanted = tuple(name for name in titles if not families or name in families)
+    wanted = tuple(name for name in wanted if family_edition(name) <= edition)
+    if not wanted:
+        raise InputError(f"--edition {edition}: none of the families {', '.join(families)} is in it")
     if split != "test":
         wanted = tuple(name for name in wanted if name in FAMILIES)
         if not wanted:
             raise InputError(f"--split {split}: experiments of papers are only in the test split")
     own = tuple(each for each in load_contests() if each.paper in wanted) if set(wanted) & set(PAPERS) else ()
-    return Entry(who, wanted, own, chosen, split)
+    return Entry(who, wanted, own, chosen, asked_split)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,17 +232,20 @@ class Board:
         entry: entrants and networks.
         results: known results by entrant and network.
         n_shipped: number of results that ship with the program; the others were computed locally.
-        versions: versions of the simulator that computed the results.
+        versions: versions of the simulator that computed the results, with the number of results of each.
+        unknown: families of the original entry that the board leaves out, because no entrant has a result there.
         made: date of the latest result, e.g. 2026-11-23; empty if the board is empty.
-        tries: number of different entries that were tried in the test split, by name of entrant.
+        tries: number of different entries that were tried in the networks of the test split, or of the final split if
+            the board shows it, by name of entrant.
     """
 
     entry: Entry
     results: Mapping[tuple[str, str], Result]
     n_shipped: int = 0
-    versions: tuple[str, ...] = ()
+    versions: Mapping[str, int] = field(default_factory=dict)
     made: str = ""
     tries: Mapping[str, int] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
 
     @property
     def n_wanted(self) -> int:
@@ -225,7 +275,8 @@ def known_board(
 ) -> Board:
     """Build the board from stored outcomes, and fill its gaps with shipped outcomes.
 
-    Scores do not depend on the other entrants, so outcomes of different runs of the arena can be combined.
+    Scores do not depend on the other entrants, so outcomes of different runs of the arena can be combined. Families in
+    which no entrant has an outcome are left out, so that outcomes of an earlier edition of the families still rank.
 
     Args:
         asked: entrants and networks.
@@ -259,20 +310,44 @@ def known_board(
             by_shipped.discard(place)
             if is_shipped:
                 by_shipped.add(place)
+    shown = in_known_families(asked, told.values())
     return Board(
-        asked,
+        shown,
         results,
         len(by_shipped),
-        tuple(sorted({each.version for each in told.values()})),
+        dict(sorted(Counter(each.version for each in told.values()).items())),
         max((each.made_at for each in told.values()), default="")[:10],
-        _tries([*shipped, *own]),
+        _tries([*shipped, *own], is_final=asked.split == FINAL),
+        tuple(name for name in asked.families if name not in shown.families),
     )
 
 
-def _tries(outcomes: Sequence[ArenaOutcome]) -> dict[str, int]:
-    """Number of entries tried in the test split for each name of an entrant, e.g. with different policies."""
+def in_known_families(asked: Entry, outcomes: Iterable[ArenaOutcome]) -> Entry:
+    """The entry without families in which no outcome is known; unchanged if no outcome is known at all."""
+    known = {each.network for each in outcomes}
+    families = tuple(name for name in asked.families if not known.isdisjoint(asked.names(name)))
+    return replace(asked, families=families) if families else asked
+
+
+def _tries(outcomes: Sequence[ArenaOutcome], *, is_final: bool) -> dict[str, int]:
+    """Number of entries tried under each name of an entrant, e.g. with different policies.
+
+    Args:
+        outcomes: all known outcomes.
+        is_final: whether to count the final networks, instead of the other test networks.
+    """
     found: dict[str, set[str]] = {}
     for each in outcomes:
-        if each.network.split("/")[1] not in ("train", "validation"):
+        if is_final_network(each.network) if is_final else _is_test_network(each.network):
             found.setdefault(each.entrant, set()).add(each.entry)
     return {name: len(entries) for name, entries in found.items()}
+
+
+def is_final_network(name: str) -> bool:
+    """True for the networks of the final split, which are named as those of the test split."""
+    family, split, number = name.split("/")
+    return family in FAMILIES and split == "test" and int(number) in FINAL_NUMBERS
+
+
+def _is_test_network(name: str) -> bool:
+    return name.split("/")[1] not in ("train", "validation") and not is_final_network(name)

@@ -3,6 +3,9 @@
 Only the utility ranks the entrants; further columns show its components, and the convergence and CPU times. A value of
 an entrant is the mean over the families, and the value of a family is the mean over its networks.
 
+Entrants are compared pairwise by their differences in the same networks, of the drawn families only: an experiment of a
+paper repeats with other seeds, so its networks are not independent draws; their mean difference is a value of its own.
+
 The interval is a bootstrap interval: the networks of each family are drawn repeatedly with replacement. All entrants
 share the same draws, so the difference between two entrants usually has a narrower interval than either score. The
 draws depend only on the number of networks, so the values of an entrant do not depend on the other entrants.
@@ -23,6 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.arena.core.results import Board, Result
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.resources import way_on
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.means import pareto_front
 from subflow_app.vocabulary.measure import Measure
@@ -128,6 +133,7 @@ _SEED = 20_261_126
 _EDGES = (2.5, 97.5)
 
 Floats = NDArray[np.float64]
+_NO_DRAWS: Floats = np.full(1, math.nan)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,6 +212,89 @@ def standings(board: Board, families: Sequence[str] | None = None) -> tuple[Stan
     return tuple(rows)
 
 
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The comparison of an entrant with another one, by its differences of utility in the same networks.
+
+    Attributes:
+        name: name of the entrant.
+        difference: mean difference over the families of drawn networks, with its interval; NaN without such networks.
+            Positive: this entrant is better than the other.
+        n: number of drawn networks in which both have a result.
+        n_better: number of them in which this entrant is better.
+        n_worse: number of them in which it is worse.
+        papers: mean difference over the families of papers; NaN without common results. It has no interval, because
+            the experiments of a paper are few and fixed.
+        n_papers: number of networks behind `papers`.
+    """
+
+    name: str
+    difference: Interval
+    n: int
+    n_better: int
+    n_worse: int
+    papers: float
+    n_papers: int
+
+    @property
+    def is_settled(self) -> bool:
+        """True if the interval excludes zero."""
+        return self.difference.low > 0 or self.difference.high < 0
+
+
+def best_name(rows: Sequence[Standing]) -> str:
+    """Name of the best entrant that is no blind sender or oracle; empty without one."""
+    return next((row.name for row in rows if row.name not in BLIND), "")
+
+
+def against_of(rows: Sequence[Standing], asked: str | None) -> str:
+    """Name of the entrant with which the others are compared: the one asked for, or else the best.
+
+    Raises:
+        InputError: if the board has no such entrant.
+    """
+    if asked is None:
+        return best_name(rows)
+    names = [row.name for row in rows]
+    if asked not in names:
+        listed = f"allowed: {', '.join(names) or 'nobody, because the arena has no results'}"
+        raise InputError(f'--against: "{asked}" has no results here; {way_on(asked, names, listed)}')
+    return asked
+
+
+def paired(board: Board, rows: Sequence[Standing], against: str) -> tuple[Pair, ...]:
+    """The comparison of each entrant with one of them, in the order of the ranks.
+
+    Args:
+        board: results.
+        rows: standings of the board.
+        against: the entrant with which the others are compared; empty: no comparison.
+    """
+    return tuple(_pair(board, row.name, against) for row in rows if row.name != against) if against else ()
+
+
+def _pair(board: Board, name: str, against: str) -> Pair:
+    drawn: list[list[float]] = []
+    papers: list[list[float]] = []
+    for family in board.entry.families:
+        both = zip(board.of_family(name, family), board.of_family(against, family), strict=True)
+        differences = [own.utility - other.utility for own, other in both if own is not None and other is not None]
+        if differences:
+            (drawn if family in board.entry.drawn_families else papers).append(differences)
+    means = [mean_of(each) for each in drawn]
+    draws = np.mean([_resampled(each, number) for number, each in enumerate(drawn)], axis=0) if drawn else _NO_DRAWS
+    every = [difference for each in drawn for difference in each]
+    return Pair(
+        name,
+        _interval(mean_of(means), draws),
+        len(every),
+        sum(difference > 0 for difference in every),
+        sum(difference < 0 for difference in every),
+        mean_of([mean_of(each) for each in papers]),
+        sum(map(len, papers)),
+    )
+
+
 def _standing(
     name: str,
     rank: int,
@@ -221,7 +310,7 @@ def _standing(
     for family, of_family in own.items():
         utilities = _utilities(of_family)
         if utilities:
-            told = _resampled(utilities) if all(of_family) else np.full(1, math.nan)
+            told = _resampled(utilities) if all(of_family) else _NO_DRAWS
             families[family] = _interval(mean_of(utilities), told)
     reasons: dict[str, int] = {}
     for each in results:
@@ -263,16 +352,16 @@ def _utilities(results: Sequence[Result | None]) -> list[float]:
 def _drawn_scores(own: Mapping[str, Sequence[Result | None]]) -> Floats:
     """Bootstrap samples of the score, float64 [draws]; a single NaN if a result is missing."""
     if not all(all(each) for each in own.values()):
-        return np.full(1, math.nan)
+        return _NO_DRAWS
     # Each family draws from an independent stream.
     drawn = [_resampled(_utilities(results), number) for number, results in enumerate(own.values())]
     mean: Floats = np.mean(drawn, axis=0)
     return mean
 
 
-def _resampled(utilities: Sequence[float], stream: int = 0) -> Floats:
+def _resampled(values: Sequence[float], stream: int = 0) -> Floats:
     """Bootstrap samples of the mean, float64 [draws]."""
-    means: Floats = np.asarray(utilities)[_draws(len(utilities), stream)].mean(axis=1)
+    means: Floats = np.asarray(values)[_draws(len(values), stream)].mean(axis=1)
     return means
 
 

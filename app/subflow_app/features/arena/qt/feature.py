@@ -139,21 +139,21 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Asks for a path, and writes the values as CSV or a plot: the visible plot or else the delay plot."""
+        """Asks for a path, and writes the visible plot, or else the delay plot; or values or differences as CSV."""
         content, exports = self.shown, self.ports.exports
         if content is None or content.board is None:
             return
-        board, suffix = content.board, ".csv" if content.chart is None else ".svg"
+        suffix = ".csv" if content.chart is None else ".svg"
         path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
         if path is None:
             return
-        from subflow_app.features.arena.core.arena_text import values_csv
         from subflow_app.features.paper.core.figure_process import write_panel
         from subflow_app.foundation.files import write_file
 
         panel = (content.chart or content.delay).shown_panel()
         if panel is None or path.suffix.lower() == ".csv":
-            exports.write(path, lambda: write_file(path, values_csv(board)))
+            text = content.csv()
+            exports.write(path, lambda: write_file(path, text))
         else:
             exports.write_later("export arena", lambda: write_panel(panel, path))
 

@@ -1,12 +1,13 @@
-"""The panel of the arena: the standings in one family or in all families, as a table or as a scatter plot.
+"""The panel of the arena: the standings in one family or in all families, as tables or as scatter plots.
 
-The table shows the score of each entrant, the mean of its worst tenth, and the components of the score.
+The first table shows the score of each entrant, the mean of its worst tenth, and the components of the score. Another
+table shows the differences from one entrant, paired by network.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, QRect, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QPainter
@@ -20,9 +21,28 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.features.arena.core.arena_text import METHOD, harm_text, interval_text, score_text, told_of
+from subflow_app.features.arena.core.arena_text import (
+    METHOD,
+    harm_text,
+    interval_text,
+    paired_text,
+    pairs_csv,
+    score_text,
+    settled_text,
+    told_of,
+    values_csv,
+)
 from subflow_app.features.arena.core.results import Board, family_titles
-from subflow_app.features.arena.core.standings import COLUMNS, ArenaColumn, Standing, scatter, standings
+from subflow_app.features.arena.core.standings import (
+    COLUMNS,
+    ArenaColumn,
+    Pair,
+    Standing,
+    best_name,
+    paired,
+    scatter,
+    standings,
+)
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
 from subflow_app.toolkit.theme import current_tokens, muted, set_style, tab_style
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -83,6 +103,33 @@ class BoardModel(TableModel[Standing]):
         return None
 
 
+class PairsModel(TableModel[Pair]):
+    """Table model with a row for the differences of each entrant from a chosen one."""
+
+    translates = False
+    aligns_headings = False
+
+    def show_pairs(self, pairs: Sequence[Pair]) -> None:
+        """Shows these rows."""
+        papers = tr("Mean difference in the papers' experiments, which repeat with other seeds; it has no interval")
+        columns: list[Column[Pair]] = [
+            Column(tr("Entrant"), lambda pair: pair.name),
+            NumberColumn(
+                tr("Difference"),
+                lambda pair: pair.difference,
+                interval_text,
+                sort=lambda pair: pair.difference.mean,
+                tip=tr("Mean difference of the utility in the same networks, with its 95 % interval"),
+            ),
+            Column(tr("Settled"), settled_text, tip=tr("The interval excludes zero")),
+            NumberColumn(tr("Better in"), lambda pair: pair.n_better),
+            NumberColumn(tr("Worse in"), lambda pair: pair.n_worse),
+            NumberColumn(tr("Networks"), lambda pair: pair.n),
+            NumberColumn(tr("Papers"), lambda pair: pair.papers, score_text, tip=papers),
+        ]
+        self.show_rows(tuple(pairs), columns)
+
+
 def _column(column: ArenaColumn) -> Column[Standing]:
     def value(row: Standing) -> float:
         return row.columns.get(column.id, math.nan)
@@ -112,6 +159,7 @@ class BarDelegate(QStyledItemDelegate):
 
 
 _UP = "throughput"
+_DIFFERENCES = 3  # tab
 
 
 class ArenaPanel(QWidget):
@@ -155,6 +203,18 @@ class ArenaPanel(QWidget):
         self.tabs.addTab(self.table, tr("Table"))
         self.tabs.addTab(self.delay, tr("Delay"))
         self.tabs.addTab(self.harm, tr("Friendliness"))
+        self.against = Choice("arena_against", [("", tr("The best"))], self, text=tr("Compare with"), letters=24)
+        self.against.setToolTip(tr("The entrant with which the others are compared, network by network"))
+        self.pairs = PairsModel((), self)
+        words = tr("Differences from one entrant, paired by network")
+        self._sorted_pairs = sorting(self.pairs, self)
+        self.pairs_table = set_up_table(
+            QTableView(self, sortingEnabled=True), "arena_pairs_table", words, self._sorted_pairs
+        )
+        self.pairs_words = named(muted(Label(self, wordWrap=True)), "arena_pairs_words")
+        differences = named(QWidget(self), "arena_pairs")
+        v_box(differences, self.against, (self.pairs_table, 1), self.pairs_words, margins=(6, 4, 6, 0))
+        self.tabs.addTab(differences, tr("Differences"))
         self.empty = EmptyState(
             "arena",
             tr("Nothing has been entered"),
@@ -174,6 +234,7 @@ class ArenaPanel(QWidget):
         v_box(self, top, self.bar, (self._stack, 1), self.words, margins=0)
         self.setFocusProxy(self.families)
         self.families.currentIndexChanged.connect(lambda _: self.redraw())
+        self.against.currentIndexChanged.connect(lambda _: self._show_pairs())
         self.quick.toggled.connect(lambda _: self.choice_changed.emit())
 
     @property
@@ -183,25 +244,32 @@ class ArenaPanel(QWidget):
 
     @property
     def chart(self) -> PanelPlot | None:
-        """The plot in the visible tab; None for the table."""
-        charts: tuple[PanelPlot | None, ...] = (None, self.delay, self.harm)
+        """The plot in the visible tab; None for a table."""
+        charts: tuple[PanelPlot | None, ...] = (None, self.delay, self.harm, None)
         return charts[self.tabs.currentIndex()]
+
+    def csv(self) -> str:
+        """The differences as CSV if their tab is visible; otherwise every value of the board; empty without a board."""
+        if self.board is None:
+            return ""
+        if self.tabs.currentIndex() == _DIFFERENCES:
+            against = self._compared_with
+            return pairs_csv(paired(self.board, self.rows, against), against)
+        return values_csv(self.board)
+
+    @property
+    def _compared_with(self) -> str:
+        """Name of the entrant with which the others are compared; the best one if the chosen one has no results."""
+        chosen = str(self.against.currentData() or "")
+        return chosen if chosen in {row.name for row in self.rows} else best_name(self.rows)
 
     def show_board(self, board: Board) -> None:
         """Shows a board and lists its families."""
         self.board = board
-        self._set_families(board.entry.families)
-        self.redraw()
-
-    def _set_families(self, families: Sequence[str]) -> None:
-        if [self.families.itemData(place) for place in range(1, self.families.count())] == list(families):
-            return
         titles = family_titles()
-        with QSignalBlocker(self.families):
-            while self.families.count() > 1:
-                self.families.removeItem(1)
-            for name in families:
-                self.families.addItem(f"{name}: {titles[name]}", name)
+        _set_items(self.families, {name: f"{name}: {titles[name]}" for name in board.entry.families})
+        _set_items(self.against, {each.name: each.name for each in board.entry.taking_part})
+        self.redraw()
 
     def redraw(self) -> None:
         """Shows the chosen family in every view and keeps the selection."""
@@ -223,7 +291,19 @@ class ArenaPanel(QWidget):
         order = [each.name for each in board.entry.entrants]
         self.delay.show_panel(scatter(self.rows, "queueing", _UP, order))
         self.harm.show_panel(scatter(self.rows, "friendliness", _UP, order))
+        self._show_pairs()
         self._say()
+
+    def _show_pairs(self) -> None:
+        if self.board is None:
+            return
+        against = self._compared_with
+        self.pairs.show_pairs(paired(self.board, self.rows, against))
+        self.pairs_words.setText(paired_text(against) if against else "")
+        titles = [str(self.pairs.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.pairs.columnCount())]
+        name = max((row.name for row in self.rows), key=self.table.fontMetrics().horizontalAdvance, default="")
+        texts = [name, "-0.00 (-0.00 to -0.00)", *["-0.00"] * len(titles)]
+        set_widths(self.pairs_table, list(zip(titles, texts, strict=False)))
 
     @property
     def selected(self) -> tuple[str, ...]:
@@ -245,3 +325,14 @@ class ArenaPanel(QWidget):
         told = [*told_of(board), *(f"{problem}." for problem in board.entry.problems)]
         self.words.setText(" ".join(told))
         self.words.setToolTip(tr(METHOD))
+
+
+def _set_items(choice: Choice, texts: Mapping[str, str]) -> None:
+    """Lists these texts by their data after the first item, and keeps the current item if nothing changes."""
+    if [choice.itemData(place) for place in range(1, choice.count())] == list(texts):
+        return
+    with QSignalBlocker(choice):
+        while choice.count() > 1:
+            choice.removeItem(1)
+        for data, text in texts.items():
+            choice.addItem(text, data)
