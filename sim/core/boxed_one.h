@@ -21,7 +21,7 @@ class BoxedOne {
 public:
     BoxedOne() = default;
     BoxedOne(const BoxedOne& other) {
-        if (other.value_ != nullptr) other.visit([this](const auto& value) { keep(value); });
+        if (other.value_ != nullptr) other.visit([this](const auto& value) { this->keep(value); });
         index_ = other.index_;
     }
     BoxedOne(BoxedOne&& other) noexcept { swap(other); }

@@ -33,9 +33,11 @@ void PacketLog::note(const Packet& p, Station station, Nanos at, std::uint16_t p
 }
 
 void PacketLog::take(Nanos until, std::vector<PacketRecord>& out) {
-    const auto later = std::ranges::stable_partition(records_, [&](const PacketRecord& r) { return r.at <= until; });
-    out.insert(out.end(), records_.begin(), later.begin());
-    records_.erase(records_.begin(), later.begin());
+    // WORKAROUND(clang 15): it cannot compile std::ranges::subrange of libstdc++, which the range algorithm returns.
+    const auto later =
+        std::stable_partition(records_.begin(), records_.end(), [&](const PacketRecord& r) { return r.at <= until; });
+    out.insert(out.end(), records_.begin(), later);
+    records_.erase(records_.begin(), later);
 }
 
 PacketTable::PacketTable(const std::vector<PacketRecord>& records) {

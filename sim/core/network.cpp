@@ -325,9 +325,10 @@ Nanos Network::on_ack_timer(std::uint32_t index) {
         if (timers.due() <= now_) expire_first(timers);
         return timers.due();
     }
-    if (!s.is_established) return kNever;
-    if (s.receiver.ack_deadline() <= now_) send_delayed_ack(s, connections_[s.connection], index, now_);
-    return s.receiver.ack_deadline();
+    if (s.is_established && s.receiver.ack_deadline() <= now_)
+        send_delayed_ack(s, connections_[s.connection], index, now_);
+    s.receiver.set_ack_timer(s.is_established ? s.receiver.ack_deadline() : kNever);
+    return s.receiver.ack_timer();
 }
 
 // Called after an event of a subflow. Returns true if the subflow's agent acts before any packet leaves.

@@ -310,12 +310,10 @@ private:
     void expire_first(AckTimers& timers);
     // Sets the timer of a delayed ACK, unless an earlier one wakes the receiver anyway.
     void set_ack_timer(Subflow& s, std::uint32_t index) {
-        if (s.ack_group == kNoAckGroup)
-            events_.schedule(ack_timer_source(index), s.receiver.ack_deadline());
-        else if (s.receiver.ack_deadline() < s.receiver.ack_timer())
+        if (s.receiver.ack_deadline() < s.receiver.ack_timer()) [[unlikely]]
             add_ack_timer(s, index);
     }
-    void add_ack_timer(Subflow& s, std::uint32_t index);
+    [[gnu::noinline]] void add_ack_timer(Subflow& s, std::uint32_t index);
     void fetch_extensions(std::uint32_t first) const;
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);

@@ -154,7 +154,9 @@ void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos
 void Network::fetch_ahead(std::uint32_t level) const {
     switch (level) {
         case 0:
-            fetch_some(this, 1, reinterpret_cast<const char*>(&candidates_) - reinterpret_cast<const char*>(this));
+            fetch_some(this, 1,
+                       static_cast<std::size_t>(reinterpret_cast<const char*>(&candidates_) -
+                                                reinterpret_cast<const char*>(this)));
             break;
         case 1:
             events_.fetch_ahead();

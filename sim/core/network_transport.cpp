@@ -365,11 +365,13 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_due_acks(s, c, packet.subflow, at);
     const std::uint32_t arrived = packet.size - c.header_bytes;
-    if ((s.looks & kSharedTimers) != 0 && ack_timers_[s.ack_group].due() < at) [[unlikely]]
-        send_due_acks(s, c, packet.subflow, at);
-    if ((s.looks & kArrivals) != 0) [[unlikely]] {
-        s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
-        if (is_unusual_data(packet, s, c)) on_ecn_arrival(packet, s, c, at);
+    if ((s.looks & (kSharedTimers | kArrivals)) != 0) [[unlikely]] {
+        if ((s.looks & kSharedTimers) != 0 && ack_timers_[s.ack_group].due() < at)
+            send_due_acks(s, c, packet.subflow, at);
+        if ((s.looks & kArrivals) != 0) {
+            s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
+            if (is_unusual_data(packet, s, c)) on_ecn_arrival(packet, s, c, at);
+        }
     }
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, s.buffer, scenario_->transport);
@@ -422,6 +424,7 @@ void Network::expire_first(AckTimers& timers) {
 
 void Network::add_ack_timer(Subflow& s, std::uint32_t index) {
     s.receiver.set_ack_timer(s.receiver.ack_deadline());
+    if (s.ack_group == kNoAckGroup) return events_.schedule(ack_timer_source(index), s.receiver.ack_deadline());
     AckTimers& timers = ack_timers_[s.ack_group];
     timers.add({s.receiver.ack_deadline(), index});
     events_.schedule(ack_timer_source(timers.leader()), timers.due());

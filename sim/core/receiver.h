@@ -103,7 +103,7 @@ public:
     bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
     void fetch_ack_timer() const { fetch_some(&ack_deadline_, 1, sizeof ack_deadline_); }
-    // Time of the receiver's entry in AckTimers; kNever without one.
+    // The timer of delayed ACKs wakes at this time or earlier; kNever without a timer.
     Nanos ack_timer() const { return ack_timer_; }
     void set_ack_timer(Nanos time) { ack_timer_ = time; }
     // Send time to echo in the next ACK: the send time of the oldest packet that the ACK covers (RFC 7323 section 4.3).

@@ -234,7 +234,8 @@ void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> m
         for (const PathSpec& path : flow.paths)
             slowest.push_back(*std::ranges::min_element(path.forward, {}, [&](auto link) { return carried[link]; }));
         std::ranges::sort(slowest);
-        slowest.erase(std::ranges::unique(slowest).begin(), slowest.end());
+        // WORKAROUND(clang 15): as in PacketLog::take()
+        slowest.erase(std::unique(slowest.begin(), slowest.end()), slowest.end());
         double together = 0;
         double most = 0;
         for (const std::uint32_t link : slowest) {

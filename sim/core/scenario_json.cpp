@@ -312,7 +312,9 @@ private:
         if (json.get_if<std::monostate>() != nullptr) return;
         const auto* object = json.get_if<Json::Object>();
         if (object == nullptr || object->size() != 1) refuse(place, "one discipline is wanted");
-        const auto& [key, value] = object->front();
+        const auto& discipline = object->front();
+        const std::string& key = discipline.key;
+        const Json& value = discipline.value;
         std::string names;
         const auto read_as = [&]<class Options>(const Options*) {
             if constexpr (!std::is_same_v<Options, std::monostate>) {

@@ -2,6 +2,8 @@
 
 compare_signatures.py PROGRAM PROGRAM ...    compare existing builds
 compare_signatures.py --build FOLDER         build with gcc and clang, at -O0 and -O3, and compare
+
+The newest installed version of each compiler builds at both levels, the oldest one only at -O0: it must compile.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEVELS = ("-O0", "-O3")
-# The newest installed version is used; the lower bounds are those of the core (OLDEST_GCC and OLDEST_CLANG in dev.py).
+# The lower bounds are those of the core (OLDEST_GCC and OLDEST_CLANG in dev.py).
 COMPILERS = {"gcc": ("g++", 12, 16), "clang": ("clang++", 15, 22)}
 
 
@@ -36,12 +38,15 @@ def built(folder: Path) -> list[str]:
     """The program of each compiler at each level; prints the missing compilers."""
     programs = []
     for name, (program, oldest, newest) in COMPILERS.items():
-        compiler = found(program, oldest, newest)
-        if compiler is None:
+        compilers = found(program, oldest, newest)
+        if not compilers:
             sys.stdout.write(f"not compared: {name}, as no {program} from version {oldest} on is installed\n")
             continue
-        for level in LEVELS:
-            build = folder / f"{name}{level}"
+        last, first = max(compilers), min(compilers)
+        cases = [(last, level) for level in LEVELS] + [(first, LEVELS[0])] * (first != last)
+        for version, level in cases:
+            compiler = compilers[version]
+            build = folder / f"{name}-{version}{level}"
             configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DSUBFLOW_TESTS=ON"]
             configure += [f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={level}"]
             configure += ["-DSUBFLOW_VALIDATE=OFF", "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF"]
@@ -51,8 +56,9 @@ def built(folder: Path) -> list[str]:
     return programs
 
 
-def found(program: str, oldest: int, newest: int) -> str | None:
-    """The compiler of that name with a suitable version."""
+def found(program: str, oldest: int, newest: int) -> dict[int, str]:
+    """The installed compilers of that name, by version."""
+    compilers: dict[int, str] = {}
     for name in (program, *(f"{program}-{version}" for version in range(newest, oldest - 1, -1))):
         path = shutil.which(name)
         if path is None:
@@ -60,8 +66,8 @@ def found(program: str, oldest: int, newest: int) -> str | None:
         told = subprocess.run([path, "-dumpversion"], capture_output=True, text=True, check=False).stdout
         major = re.match(r"\d+", told)
         if major and int(major[0]) >= oldest:
-            return path
-    return None
+            compilers.setdefault(int(major[0]), path)
+    return compilers
 
 
 if __name__ == "__main__":

@@ -243,7 +243,7 @@ TEST_F(RandomConnections, PermutedSubflowsHavePermutedIncreases) {
     for (int i = 0; i < kCount; ++i) {
         const std::vector<Sibling> all = connection();
         std::vector<Sibling> rotated = all;
-        std::ranges::rotate(rotated, rotated.begin() + 1);
+        std::rotate(rotated.begin(), rotated.begin() + 1, rotated.end());
         for (std::size_t k = 0; k < all.size(); ++k) {
             const std::size_t there = (k + all.size() - 1) % all.size();
             ASSERT_NEAR(lia(rotated, there), lia(all, k), 1e-9);

@@ -167,7 +167,8 @@ INSTANTIATE_TEST_SUITE_P(FewAndMany, EventQueues,
                          ::testing::Combine(::testing::Values(37, 700), ::testing::Values(1, std::int64_t{1} << 48)));
 
 TEST_P(EventQueues, AgreeWithASortedList) {
-    const auto [sources, unit] = GetParam();
+    const std::uint32_t sources = std::get<0>(GetParam());
+    const std::int64_t unit = std::get<1>(GetParam());
     EventQueue queue(sources);
     std::vector<std::int64_t> due(sources, -1);
     for (std::uint32_t s = 0; s < sources; ++s) {

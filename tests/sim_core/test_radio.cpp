@@ -104,14 +104,17 @@ TEST(Grants, ALonelyPacketWaitsHalfAPeriodOnAverage) {
 Scenario saturated(const std::vector<double>& rates_mbps, const AccessOptions& access) {
     Scenario scenario = textbook(20_s);
     for (std::size_t i = 0; i < rates_mbps.size(); ++i) {
+        // WORKAROUND(g++ 12): https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651, the sum of a literal and a temporary
+        // string inserts at its front, which the compiler takes for a copy of more than half the memory.
+        const std::string number = std::to_string(i);
         LinkSpec link;
-        link.name = "s" + std::to_string(i) + "/forward";
+        link.name = "s" + number + "/forward";
         link.rate = BitsPerSec(rates_mbps[i] * 1e6);
         link.queue_limit_pkts = 100;
         link.access = access;
         scenario.links.push_back(link);
         FlowSpec flow;
-        flow.name = "f" + std::to_string(i);
+        flow.name = "f" + number;
         flow.kind = FlowKind::Cbr;
         flow.datagrams.rate = link.rate;
         flow.paths.push_back(

@@ -64,7 +64,7 @@ float value(Draws& draw, std::size_t column) {
 }
 
 TEST(SampleStore, ReadsTheBitsOfEveryValue) {
-    for (const std::size_t rows : {1, 2, 63, 64, 65, 128, 1000}) {
+    for (const std::size_t rows : {1u, 2u, 63u, 64u, 65u, 128u, 1000u}) {
         Draws draw(rows);
         Table table(13, rows);
         for (std::size_t row = 0; row < rows; ++row)
