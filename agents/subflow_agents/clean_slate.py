@@ -89,8 +89,7 @@ def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:
 AGENT = AgentInfo(
     name="clean-slate",
     title="Clean-slate RL",
-    summary="One agent sets the cwnd of every subflow of a connection, without any classic controller: fast, and "
-    "unfriendly.",
+    summary="One agent sets the cwnd of every subflow of a connection, without any classic controller.",
     source="Yu et al., MPLibra, its baseline",
     controller="clean-slate",
     scope="connection",
