@@ -16,7 +16,7 @@ from subflow_agents.options import choice, integer, memory, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Yu et al. (MPLibra), section II"
-REWARD = "Yu et al. (MPLibra), section V: its reward includes the latency; the weights are a ruling"
+REWARD = "Yu et al. (MPLibra), section V: its reward includes the latency; a ruling: with the weights of section IV-A"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CleanSlateConfig(WindowConfig):
     loss_weight: float = number(
         10.0, "Price of the share of lost packets in the reward.", REWARD, minimum=0, maximum=100
     )
-    delay_weight: float = number(0.1, "Price of RTT / lowest RTT - 1 in the reward.", REWARD, minimum=0, maximum=100)
+    delay_weight: float = number(1.0, "Price of RTT / lowest RTT - 1 in the reward.", REWARD, minimum=0, maximum=100)
     memory: float = memory(3600.0, "Yu et al. (MPLibra), section IV-A: lowest RTT without a limit of time")
     epoch: str = choice(
         "time",

@@ -103,7 +103,7 @@ PRINTED: Mapping[str, Mapping[str, object]] = {
         "epoch": "time",
         "rtt": "mean",
         "loss_weight": 10.0,
-        "delay_weight": 0.1,
+        "delay_weight": 1.0,
         "memory": 3600.0,
         "relative": False,
         "squash_penalty": 0.0,
