@@ -69,6 +69,13 @@ class MplibraConfig(DdpgConfig):
         "Yu et al. (MPLibra), section III: the statistics gathered during the exploration",
         choices=("all", "exploration"),
     )
+    reward_over: str = choice(
+        "all",
+        "Time that the reward of an action covers: until the next action, with the trials of both rates, or the "
+        "exploration alone.",
+        f"{PAPER}: rates of a subflow, without a time; an action is charged for the trial of its rate",
+        choices=("all", "exploration"),
+    )
     falling_rtt: bool = flag(
         True,
         "A falling RTT counts in full in the utility, so a lower rate wins while a queue drains.",
@@ -89,6 +96,7 @@ def _controller_options(config: MplibraConfig) -> Mapping[str, Any]:
         "memory": config.memory,
         "rtt": config.rtt,
         "sees": config.sees,
+        "reward_over": config.reward_over,
         "falling_rtt": config.falling_rtt,
         "action_range": config.action_range,
         "price": config.price,

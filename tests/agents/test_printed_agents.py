@@ -88,6 +88,7 @@ PRINTED: Mapping[str, Mapping[str, object]] = {
         "memory": 3600.0,
         "rtt": "mean",
         "sees": "exploration",
+        "reward_over": "all",
         "falling_rtt": True,
         "hidden": 256,
         "squash_penalty": 0.0,

@@ -63,7 +63,7 @@ def test_agents_as_printed_work_on_the_networks_of_their_papers() -> None:
     assert drl_cc.results[0].figure("loss_ratio").mean < 0.1  # 0.05, of which 0.02 are random
     assert drl_cc.results[0].figure("jain").mean > 0.97
     assert figure("dql-mptcp", "t-dql", "duration=30s") > 1.9e6  # 2.1; LIA reaches 1.3
-    assert figure("mplibra", "t-2link") > 7.5e6  # 8.3 of 9.65
+    assert figure("mplibra", "t-2link") > 9e6  # 9.6 of 9.65
     assert figure("rl-explore", "rlx-alternating") > 20.5e6  # 22.0; Reno reaches 19.4
     assert figure("clean-slate", "t-2link") > 9e6  # 9.65
 

@@ -45,7 +45,7 @@ public:
         // Minimum RTT in s, and largest delivery rate of an epoch, within EpochPlan::memory (in ms)
         WindowedMin min_rtt{0};
         WindowedMax reference{0};
-        Counters at_decision;  // AgentScope::Host: counters at the agent's last decision
+        Counters at_decision;  // if rewards cover the time since the last decision: counters at that decision
         Nanos decided_at{};    // time of at_decision; 0: no decision yet
     };
 

@@ -43,6 +43,8 @@ struct EpochPlan {
     bool measures_all = false;
     // EpochKind::Own: a sample covers the time since the controller's measured_stage() changed
     bool measures_stage = false;
+    // With measures_stage: the reward nevertheless covers the whole time since the last decision
+    bool rewards_all_stages = false;
 };
 
 // One number of an observation or an action of a subflow.

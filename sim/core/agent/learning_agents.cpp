@@ -219,7 +219,8 @@ bool LearningAgents::observe(const Reach& reach, Agent& agent) {
             seer.observe(m.sample, agent.shift(i));
             m.is_known = true;
         }
-        if (m.is_known) samples_.push_back(is_host ? since_last_decision(network, agent.plan(), m) : m.sample);
+        const bool rewards_all = is_host || agent.plan().rewards_all_stages;
+        if (m.is_known) samples_.push_back(rewards_all ? since_last_decision(network, agent.plan(), m) : m.sample);
     }
     agent.begin_decision(reach.subflows[actor].sender.reward(samples_));
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -261,8 +262,8 @@ void LearningAgents::measure(EpochSample& e, const Agent::Counters& then, const 
     if (rtts > 0) e.rtt_s = (now.rtt_seconds - then.rtt_seconds) / rtts;
 }
 
-// Returns the sample of a subflow for the reward of a host's agent: the agent observes its flows at different times,
-// but the reward covers all of them since the last decision.
+// Returns the sample of a subflow for a reward that covers the time since the last decision. A host's agent observes
+// its flows at different times, and an agent that measures one stage of its controller also acts on the others.
 EpochSample LearningAgents::since_last_decision(const Network& network, const EpochPlan& plan, Agent::Member& m) {
     EpochSample e = m.sample;
     const Agent::Counters now = count(network.subflows()[m.subflow].sender);

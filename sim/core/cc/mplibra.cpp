@@ -52,6 +52,7 @@ MpLibra::MpLibra(const Options& options)
       plan_(read_own_plan(options)) {
     plan_.sees_mean_rtt = sees_mean_rtt(options);
     plan_.measures_stage = options.choice("sees") == kSeenStages[1];
+    plan_.rewards_all_stages = plan_.measures_stage && options.choice("reward_over") == kSeenStages[0];
 }
 
 double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma,

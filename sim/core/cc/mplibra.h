@@ -153,6 +153,14 @@ public:
                 .choices = kSeenStages,
             },
             OptionInfo{
+                .key = "reward_over",
+                .kind = OptionKind::Choice,
+                .help = "Time that the reward of an action covers. all: until the next action, with the trials of "
+                        "both rates; exploration: the exploration alone. With sees = all, it is always all.",
+                .default_choice = kSeenStages[0],
+                .choices = kSeenStages,
+            },
+            OptionInfo{
                 .key = "reward",
                 .kind = OptionKind::Choice,
                 .help = "How the agent's reward uses rate and RTT relative to their extremes. linear: the ratios, as "
