@@ -22,7 +22,6 @@ from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_plan import PointReader
-from subflow_app.features.traces.core.summaries import Summaries
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records
@@ -263,7 +262,7 @@ class _Policies:
     """
 
     def __init__(self, store: Store, part: Part) -> None:
-        self._summaries = Summaries(store)
+        self._store = store
         self._part = part
         self._library = policy_library()
         self._learners = app_catalog().learners
@@ -286,7 +285,7 @@ class _Policies:
         """
         if not (self._may_all_learn or self._may_learn(repr(self._part.plan.point(number).values))):
             return ""
-        for name, made_with in recorded_policies(self._summaries.of(run_id)).items():
+        for name, made_with in recorded_policies(self._store.run(run_id).summary or {}).items():
             if name not in self._now:
                 self._now[name] = hash_now(name, self._library)
             now = self._now[name]

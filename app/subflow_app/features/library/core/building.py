@@ -2,8 +2,8 @@
 
 All results are first collected in a database next to the file, `experiments.building.db`, so that an interrupted build
 can resume. The contents of the library are then copied into the file itself, without the name of the machine that
-performed the runs. For experiments, time series, events and values are copied only if figures and verdicts read them.
-A check confirms that figures and verdicts remain the same.
+performed the runs, and without time series and events: opening a run simulates it again. Of the values of experiments,
+only those that figures and verdicts read are indexed. A check confirms that figures and verdicts remain the same.
 """
 
 from __future__ import annotations
@@ -26,13 +26,14 @@ from subflow_app.features.gallery.core.reproduction import Reproductions
 from subflow_app.features.gallery.core.results import Results, Verdict, stored_results
 from subflow_app.features.labs.core.runner import LabRunner
 from subflow_app.features.library.core.contents import lab_tag, of_experiment, sweeps_of
-from subflow_app.features.library.core.copying import AsShipped
+from subflow_app.features.library.core.copying import as_shipped
 from subflow_app.features.library.core.shipped import write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
+from subflow_app.foundation.run_databases import open_database
 from subflow_store import open_store
 from subflow_store.copies import Changes
 from subflow_store.values import Records
@@ -46,32 +47,20 @@ if TYPE_CHECKING:
 
 # Every flow and subflow has result keys with these suffixes, so the keys contain the names of all flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
-# Event stream that each of these methods of the store reads.
-_EVENT_READERS = {
-    "marks": "mark",
-    "decisions": "decision",
-    "decisions_around": "decision",
-    "intervals": "interval",
-    "agent_steps": "agent",
-}
 
 
 class ReadLog:
-    """Wraps a store, and records which series, events and values are read.
+    """Wraps a store, and records which values of runs are read.
 
     Args:
         store: the wrapped store.
 
     Attributes:
-        read_series: numbers of the time series that were read.
-        read_streams: runs and event streams that were read.
         read_values: keys of the measured values that were read, by run.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.read_series: set[int] = set()
-        self.read_streams: set[tuple[int, str]] = set()
         self.read_values: dict[int, set[str]] = {}
 
     @property
@@ -91,28 +80,9 @@ class ReadLog:
             self.read_values.setdefault(run_id, set()).add(key)
         return found
 
-    def read(self, series_id: int, *bounds: Any, **named: Any) -> Any:
-        """Like `Store.read`; records the series."""
-        self.read_series.add(series_id)
-        return self._store.read(series_id, *bounds, **named)
-
-    def event_extents(self, run_id: int, stream: str) -> Any:
-        """Like `Store.event_extents`; records the stream."""
-        self.read_streams.add((run_id, stream))
-        return self._store.event_extents(run_id, stream)
-
     def __getattr__(self, name: str) -> Any:
-        """Forward to the store; readers of events record their reads."""
-        found = getattr(self._store, name)
-        stream = _EVENT_READERS.get(name)
-        return found if stream is None else self._remembering(found, stream)
-
-    def _remembering(self, reader: Callable[..., Any], stream: str) -> Callable[..., Any]:
-        def read(run_id: int, *arguments: Any, **named: Any) -> Any:
-            self.read_streams.add((run_id, stream))
-            return reader(run_id, *arguments, **named)
-
-        return read
+        """Forward to the store."""
+        return getattr(self._store, name)
 
 
 class SweepReadLog:
@@ -194,11 +164,8 @@ def _drawn(figure: object) -> str:
         return repr(figure)
 
 
-MOST_BYTES = 25_000_000
+MOST_BYTES = 9_000_000
 """Maximum size of the library, bytes; the file ships with the program."""
-
-LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series stored for the reference runs of labs. To see other series, a user must repeat the simulation."""
 
 LAB_S = 4.0
 """Typical time to simulate the reference runs of a lab on two cores, s."""
@@ -322,34 +289,15 @@ class LibraryBuild(Series[Job]):
         wanted = Records()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
-        # Experiments keep only the series, events and values that their figures and verdicts read.
-        series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
-        streams = {
-            number: frozenset(stream for run_id, stream in log.read_streams if run_id == number)
-            for number in wanted.runs
-        }
         values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
         for lab in self._labs:
             runs = tuple(row.id for row in _reference_runs(work, lab))
             wanted += Records(runs, sweeps_of(work, runs))
-            in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
-            for number in runs:
-                # Users look at reference runs as curves, but at runs of a sweep only as points.
-                kept = () if number in in_sweeps else LAB_SERIES
-                series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
-                streams[number] = frozenset()
-                values[number] = frozenset()
-        changes = Changes(
-            document=AsShipped(),
-            folder=lambda folder: Path(folder).name,
-            series=series,
-            streams=streams,
-            values=values,
-            is_compact=True,
-        )
+            values |= dict.fromkeys(runs, frozenset())
+        changes = Changes(document=as_shipped, folder=lambda folder: Path(folder).name, values=values, is_light=True)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
-            with open_store(Path(folder) / "whole.db") as whole:
+            with open_database(Path(folder) / "whole.db") as whole:
                 whole.copies.take(work.copies, wanted, changes)
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
@@ -364,7 +312,7 @@ class LibraryBuild(Series[Job]):
             size = small.stat().st_size
             if size > MOST_BYTES:
                 raise LibraryError(f"the library would have {size} bytes; allowed: {MOST_BYTES}")
-            with open_store(small, read_only=True) as library:
+            with open_database(small, read_only=True) as library:
                 library.save_copy(self.out, overwrite=True)
                 self._doing = "pictures"
                 with closing(FigureProcess()) as process:
