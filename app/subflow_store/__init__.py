@@ -51,7 +51,7 @@ from subflow_store.values import (
 )
 
 if TYPE_CHECKING:
-    from subflow_store.again import SimulatedAgain, Simulator
+    from subflow_store.again import Simulator
     from subflow_store.run_writer import RunWriter
     from subflow_store.store import Store
 
@@ -71,8 +71,6 @@ __all__ = [
     "RunRow",
     "RunStart",
     "RunWriter",
-    "SimulatedAgain",
-    "Simulator",
     "Store",
     "StoreClosed",
     "StoreCorrupt",

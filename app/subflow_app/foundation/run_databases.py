@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from subflow_store import Simulator, Store
+    from subflow_store import Store
+    from subflow_store.again import Simulator
 
 _provided: list[Simulator] = []
 
