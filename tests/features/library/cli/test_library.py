@@ -15,12 +15,17 @@ from subflow_app.features.library.core import contents
 from subflow_app.features.library.core.building import MOST_BYTES
 from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of
-from subflow_app.features.library.core.shipped import open_library, shipped_library, shipped_thumbnail
-from subflow_app.features.traces.core.scenario_hash import simulator_version
+from subflow_app.features.library.core.shipped import (
+    open_library,
+    schema_version,
+    shipped_library,
+    shipped_thumbnail,
+)
 from subflow_store import Store
 
 # Short enough to simulate again in a test: a fraction of a second each.
 SHORT_PACKETS = 40_000
+RUNS_WITHOUT_TRACES = 10  # schema of the first library of such runs
 
 
 def test_a_library_is_made_and_used(
@@ -62,7 +67,6 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
     path = shipped_library()
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
-    assert path.stat().st_size < MOST_BYTES
     with present(open_library()) as store:
         # In English, regardless of the language of this system.
         labs = [load_lab(name, language="en") for name in lab_names()]
@@ -70,14 +74,10 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
         # Their figures appear at once.
         pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
         assert pictures == set(recipe_names())
-        made_by = {row.version for row in store.sweeps.rows()}
-        assert made_by
-        # A library made by another version of the simulator still opens, but its scenarios and runs may differ.
-        if made_by != {simulator_version()}:
-            pytest.skip(
-                f"the library has to be built anew (subflow library build): simulator {', '.join(sorted(made_by))} made "
-                f"it, and this one is {simulator_version()}"
-            )
+        assert {row.version for row in store.sweeps.rows()}
+        if schema_version(path) < RUNS_WITHOUT_TRACES:
+            pytest.skip(f"{path.name} was built before runs lost their traces: `subflow library build` makes it anew")
+        assert path.stat().st_size <= MOST_BYTES
         assert contents.arena_entry(store).is_complete
         assert [entry.name for entry in found if not entry.records] == []
         numbers = sample(store, 3, seed=1, most_packets=SHORT_PACKETS)

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,8 @@ from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.errors import LibraryError
 from subflow_app.foundation.run_databases import open_database
 from subflow_sim import Simulation, parse_scenario
-from subflow_store import Store, StoreCorrupt, StoreError, open_store
+from subflow_store import RunRow, Store, StoreCorrupt, StoreError, open_store
+from subflow_store.again import SimulatedAgain
 from subflow_store.liveness import this_process
 from subflow_store.rows import strict_json
 from subflow_store.values import Records
@@ -233,6 +235,39 @@ def test_an_interrupted_build_goes_on(
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
     with pytest.raises(LibraryError, match="allowed: 1000"):
         LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
+
+
+def test_parts_are_made_anew_and_the_others_kept(
+    file: Path, parts: tuple[Recipe, Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, lab = parts
+    monkeypatch.setattr(building, "recipe_names", lambda: (recipe.name,))
+    monkeypatch.setattr(building, "load_recipe", lambda name: recipe)
+    monkeypatch.setattr(building, "shipped_labs", lambda: [lab])
+    out = tmp_path / "experiments.db"
+    shutil.copyfile(file, out)
+    with present(open_library(out)) as store:
+        before = entries_of(store, [recipe], [lab])
+        experiment, reference = ([store.run(number).started_at for number in each.records.runs] for each in before)
+    build = LibraryBuild(out, recipes=[], labs=[lab], keeps_others=True)
+    assert build.run().problems == ()
+    with present(open_library(out)) as store:
+        assert store.values("flows.download.goodput_bps"), "values that figures read stay indexed"
+        again = list(entries_of(store, [recipe], [lab]))
+        assert [each.is_complete for each in again] == [True, True]
+        assert [store.run(number).started_at for number in again[0].records.runs] == experiment
+        assert min(store.run(number).started_at for number in again[1].records.runs) > max(reference)
+        assert {each.is_identical for each in map(partial(simulated, store), store.runs())} == {True}
+    # Without the others, only the part is in the file.
+    assert LibraryBuild(out, recipes=[], labs=[lab]).run().problems == ()
+    with present(open_library(out)) as store:
+        assert [bool(each.records) for each in entries_of(store, [recipe], [lab])] == [False, True]
+
+
+def simulated(store: Store, row: RunRow) -> SimulatedAgain:
+    """The comparison of a run that is simulated again."""
+    store.simulate_again(row.id)
+    return store.simulated_again()[-1]
 
 
 def test_a_file_of_another_schema_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:

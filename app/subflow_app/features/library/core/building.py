@@ -22,18 +22,21 @@ import numpy as np
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import entry
 from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.gallery.core.reproduction import Reproductions
 from subflow_app.features.gallery.core.results import Results, Verdict, stored_results
+from subflow_app.features.labs.core.lab_file import shipped_labs
 from subflow_app.features.labs.core.runner import LabRunner
-from subflow_app.features.library.core.contents import lab_tag, of_experiment, sweeps_of
+from subflow_app.features.library.core.contents import lab_tag, of_experiment, of_lab, sweeps_of
 from subflow_app.features.library.core.copying import as_shipped
-from subflow_app.features.library.core.shipped import write_thumbnails
+from subflow_app.features.library.core.shipped import open_library, write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
 from subflow_app.foundation.run_databases import open_database
+from subflow_sim.gate import is_there
 from subflow_store import open_store
 from subflow_store.copies import Changes
 from subflow_store.values import Records
@@ -202,6 +205,7 @@ class LibraryBuild(Series[Job]):
         recipes: the experiments to include.
         labs: the labs to include.
         has_arena: whether to include the arena.
+        keeps_others: whether a library that exists at `out` keeps its other experiments and labs, and its arena.
         jobs: number of parallel runs.
         cluster: address of a Ray cluster that performs the runs instead; None for this machine.
 
@@ -218,6 +222,7 @@ class LibraryBuild(Series[Job]):
         recipes: Sequence[Recipe],
         labs: Sequence[Lab],
         has_arena: bool = False,
+        keeps_others: bool = False,
         jobs: int = 1,
         cluster: str | None = None,
     ) -> None:
@@ -228,6 +233,7 @@ class LibraryBuild(Series[Job]):
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
         self._has_arena = has_arena
+        self._keeps_others = keeps_others
         self._jobs, self._cluster = jobs, cluster
         self._doing = ""
 
@@ -298,6 +304,8 @@ class LibraryBuild(Series[Job]):
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
             with open_database(Path(folder) / "whole.db") as whole:
+                if self._keeps_others and is_there(self.out):
+                    self._keep_others(whole)
                 whole.copies.take(work.copies, wanted, changes)
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
@@ -318,6 +326,29 @@ class LibraryBuild(Series[Job]):
                 with closing(FigureProcess()) as process:
                     write_thumbnails(library, self._recipes, self.out, process.draw)
         return n_runs
+
+    def _keep_others(self, whole: Store) -> None:
+        """Copy the parts that are not made anew from the library at `out`, as far as today's recipes and labs know them."""
+        old = open_library(self.out)
+        assert old is not None
+        with old:
+            anew = {recipe.name for recipe in self._recipes}
+            kept = Records()
+            for name in recipe_names():
+                if name not in anew:
+                    kept += of_experiment(old, load_recipe(name), is_quick=True)
+            numbers = {lab.number for lab in self._labs}
+            for lab in shipped_labs():
+                if lab.number not in numbers:
+                    kept += of_lab(old, lab)
+            values: dict[int, set[str]] = {number: set() for number in kept.runs}
+            for key in old.value_keys():
+                for number in old.values(key).keys() & values.keys():
+                    values[number].add(key)
+            indexed = {number: frozenset(keys) for number, keys in values.items()}
+            whole.copies.take(old.copies, kept, Changes(document=as_shipped, values=indexed, is_light=True))
+            if not self._has_arena:
+                whole.arena.add(old.arena.outcomes().values())
 
 
 def make_lab(work: Store, lab: Lab) -> list[str]:
