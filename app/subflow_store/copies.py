@@ -22,7 +22,7 @@ from subflow_store.packs import Packer, packed_documents
 from subflow_store.processes import process_columns
 from subflow_store.recordings import keep
 from subflow_store.rows import insert, plain_line, strict_json
-from subflow_store.run_values import figure_values, parameter_values
+from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.run_writer import store_values
 from subflow_store.streams import DECISION
 from subflow_store.values import Records, sweep_tag
@@ -52,6 +52,7 @@ class Changes:
         notes: new notes, by number in the source.
         tags: tags added to every run.
         values: keys of recorded values to index, by number of the run; a run without an entry keeps all.
+        measured: values that the caller measured, added to the index, by number of the run and key.
         is_light: whether finished runs are copied without time series and events, which are simulated again when they
             are read, and with their documents in packs.
         is_whole: whether a whole store is copied into an empty one: numbers and deletion marks stay, and runs that
@@ -64,6 +65,7 @@ class Changes:
     notes: Mapping[int, str] = field(default_factory=dict)
     tags: Sequence[str] = ()
     values: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    measured: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
     is_light: bool = False
     is_whole: bool = False
 
@@ -253,7 +255,9 @@ class Taking:
         summary = json.loads(documents.get("summary", "{}"))
         values = [*parameter_values(documents["scenario"]), *figure_values(summary)]
         kept = self._changes.values.get(number)
-        store_values(self._into, here, [value for value in values if kept is None or value.key in kept])
+        values = [value for value in values if kept is None or value.key in kept]
+        values += [RunValue(key, value, None) for key, value in self._changes.measured.get(number, {}).items()]
+        store_values(self._into, here, values)
 
     def _series(self, number: int, here: int) -> None:
         for row in self._rows("series", "run_id", number):

@@ -18,8 +18,9 @@ from tests.helpers.labs import small_lab
 from tests.helpers.present import present
 
 from subflow_app.features.arena.core.results import entry, known_board
-from subflow_app.features.gallery.core.exhibits import read_exhibit
+from subflow_app.features.gallery.core.exhibits import read_exhibit, with_figure
 from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.labs.core.lab import Lab
@@ -110,6 +111,38 @@ def test_its_results_are_shown_where_there_are_no_others(library: Store, own: St
     assert read_exhibit(own, recipe.name, recipe=recipe).results is None
     Reproduction(recipe, own, is_quick=True).run()
     assert not read_exhibit(own, recipe.name, recipe=recipe, library=library).is_shipped
+
+
+def test_verdicts_need_no_simulation_and_figures_do(tmp_path: Path) -> None:
+    tiny_recipe(tmp_path)
+    file = tmp_path / "tiny.toml"
+    file.write_text(file.read_text().replace("[measures.rtt]", LATE + "[measures.rtt]"))
+    recipe, out = load_recipe(str(file)), tmp_path / "late.db"
+    assert recipe.measures["late"].needs_traces
+    assert LibraryBuild(out, recipes=[recipe], labs=[]).run().problems == ()
+    with open_database(tmp_path / "own.db") as own, present(open_library(out)) as library:
+        exhibit = read_exhibit(None, recipe.name, recipe=recipe, library=library, draws_shipped=False)
+        late = [present(exhibit.results).cell("late", series, "5%").mean for series in recipe.series]
+        assert (exhibit.figure, exhibit.is_drawn, exhibit.finished) == (None, False, 4)
+        assert library.simulated_again() == ()
+        drawn = with_figure(exhibit)
+        assert (drawn.figure is not None, drawn.is_drawn) == (True, True)
+        assert library.simulated_again()
+        # In a database of one's own, the same values come from the simulation.
+        copy_experiment(library, recipe, own)
+        results = stored_results(recipe, own, is_quick=True)
+        assert [results.cell("late", series, "5%").mean for series in recipe.series] == late
+        assert own.simulated_again()
+
+
+LATE = """\
+[measures.late]
+of = "goodput"
+flows = "download"
+since = "0.5s"
+unit = "Mbit/s"
+label = "Late goodput"
+"""
 
 
 def test_copied_results_are_like_own_and_twice_is_once(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:

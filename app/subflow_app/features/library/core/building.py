@@ -24,7 +24,8 @@ from subflow_app.features.arena.core.results import entry
 from subflow_app.features.gallery.core.figure import experiment_figure
 from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.gallery.core.reproduction import Reproductions
-from subflow_app.features.gallery.core.results import Results, Verdict, stored_results
+from subflow_app.features.gallery.core.results import Results, Verdict, measured_values, stored_results
+from subflow_app.features.gallery.core.runs_kind import MEASURED
 from subflow_app.features.labs.core.lab_file import shipped_labs
 from subflow_app.features.labs.core.runner import LabRunner
 from subflow_app.features.library.core.contents import lab_tag, of_experiment, of_lab, sweeps_of
@@ -296,11 +297,16 @@ class LibraryBuild(Series[Job]):
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
         values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
+        measured: dict[int, dict[str, float]] = {}
+        for recipe in self._recipes:
+            for number, found in measured_values(stored_results(recipe, work, is_quick=True)).items():
+                measured.setdefault(number, {}).update(found)
         for lab in self._labs:
             runs = tuple(row.id for row in _reference_runs(work, lab))
             wanted += Records(runs, sweeps_of(work, runs))
             values |= dict.fromkeys(runs, frozenset())
         changes = Changes(document=as_shipped, folder=lambda folder: Path(folder).name, values=values, is_light=True)
+        changes = replace(changes, measured=measured)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
             with open_database(Path(folder) / "whole.db") as whole:
@@ -328,7 +334,7 @@ class LibraryBuild(Series[Job]):
         return n_runs
 
     def _keep_others(self, whole: Store) -> None:
-        """Copy the parts that are not made anew from the library at `out`, as far as today's recipes and labs know them."""
+        """Copy the parts that are not made anew from the library at `out`, unless a recipe or lab has changed since."""
         old = open_library(self.out)
         assert old is not None
         with old:
@@ -342,11 +348,16 @@ class LibraryBuild(Series[Job]):
                 if lab.number not in numbers:
                     kept += of_lab(old, lab)
             values: dict[int, set[str]] = {number: set() for number in kept.runs}
+            measured: dict[int, dict[str, float]] = {number: {} for number in kept.runs}
             for key in old.value_keys():
-                for number in old.values(key).keys() & values.keys():
+                found = old.values(key)
+                for number in found.keys() & values.keys():
                     values[number].add(key)
+                    if key.startswith(MEASURED):
+                        measured[number][key] = float(found[number])
             indexed = {number: frozenset(keys) for number, keys in values.items()}
-            whole.copies.take(old.copies, kept, Changes(document=as_shipped, values=indexed, is_light=True))
+            changes = Changes(document=as_shipped, values=indexed, measured=measured, is_light=True)
+            whole.copies.take(old.copies, kept, changes)
             if not self._has_arena:
                 whole.arena.add(old.arena.outcomes().values())
 
