@@ -1,14 +1,14 @@
 """Traces of light runs: simulated again at the first reading, and kept in memory.
 
-A light run is stored without samples and events, because its scenario and seed determine them. The store knows no
-simulator, so `open_store` takes a function that simulates. The result is stored in a second store, in memory, whose
+A light run is stored without samples and events, because its scenario and seed determine them. The store imports
+no simulator, so `open_store` takes a function that simulates. The result is stored in a second store, in memory, whose
 data the methods of `Store` return like those of any other run.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from subflow_store.database import Database
@@ -103,7 +103,7 @@ class LightRuns:
         self._lock = threading.RLock()
         self._memory: Store | None = None
         self._places: dict[int, _Place] = {}  # by number here, the latest last
-        self._told: dict[int, SimulatedAgain] = {}
+        self._told: Mapping[int, SimulatedAgain] = {}  # replaced as a whole, so that reading it needs no lock
 
     def is_light(self, run_id: int) -> bool:
         """True if the traces of a run are simulated again.
@@ -115,9 +115,8 @@ class LightRuns:
             return run_id in self._places or self._has_decisions(run_id) is not None
 
     def simulated(self) -> tuple[SimulatedAgain, ...]:
-        """The runs that were simulated again so far, in order."""
-        with self._lock:
-            return tuple(self._told.values())
+        """The runs that were simulated again so far, in order; never waits for a simulation."""
+        return tuple(self._told.values())
 
     def place(
         self,
@@ -209,9 +208,8 @@ class LightRuns:
             run, self._memory, has_decisions=has_decisions, on_progress=on_progress, is_cancelled=is_cancelled
         )
         again = self._memory.run(number)
-        self._told[run_id] = SimulatedAgain(
-            run_id, run.name, run.signature, again.signature, run.version, again.version
-        )
+        told = SimulatedAgain(run_id, run.name, run.signature, again.signature, run.version, again.version)
+        self._told = {**self._told, run_id: told}
         if len(self._places) >= _MOST_RUNS:
             self._memory.delete([self._places.pop(next(iter(self._places))).number])
             self._memory.purge_deleted()

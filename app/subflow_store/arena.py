@@ -59,8 +59,8 @@ class ArenaStore:
             with row_of("arena_outcome"):
                 typed(rows, (bytes, str), str, str, str, str, str, bytes, (str, NoneType), (int, str))
                 found = [
-                    ArenaOutcome(key_of(key), *named, result_of(names, numbers, words), time_text(made_at))
-                    for key, *named, names, numbers, words, made_at in rows
+                    ArenaOutcome(key_of(key), who, entry, network, by, result_of(names, numbers, words), time_text(at))
+                    for key, who, entry, network, by, names, numbers, words, at in rows
                 ]
         return {each.key: each for each in sorted(found, key=lambda each: (each.made_at, each.key))}
 

@@ -218,7 +218,7 @@ class Taking:
         return here
 
     def _light(self, number: int, row: Mapping[str, Any]) -> bool | None:
-        """Whether the decisions of a run that is copied without its traces were recorded; None for all other runs."""
+        """True if a run that is copied without its traces recorded its decisions; None for all other runs."""
         for light in self._rows("light_run", "run_id", number):
             return bool(light["has_decisions"])
         if not self._changes.is_light or row["status"] != "finished" or not row["signature"]:

@@ -69,7 +69,7 @@ def result_of(names: str, numbers: bytes, words: str | None) -> dict[str, Any]:
     """The result of a stored outcome: numbers and strings by name.
 
     Raises:
-        ValueError: if there are more or fewer numbers than names.
+        ValueError: if the numbers are more or fewer than the names.
     """
     told: Sequence[str] = json.loads(names)
     width = len(numbers) // max(1, len(told))

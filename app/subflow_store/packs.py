@@ -46,7 +46,7 @@ class Packer:
 
 
 def packed_documents(reader: Connection, run_id: int) -> dict[str, str]:
-    """The packed documents of a run, text by kind; empty if the run has none.
+    """The packed documents of a run, text by kind; empty if they are rows of `run_document`.
 
     Raises:
         ValueError: if the pack is damaged.

@@ -6,6 +6,7 @@ import math
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 from tests.store.examples import OUTCOME
 
@@ -20,7 +21,7 @@ def test_outcomes_are_read_as_they_were_written(store: Store) -> None:
 
 
 def test_numbers_keep_every_digit_in_as_few_bytes_as_they_need(file_store: Store, path: Path) -> None:
-    results = [
+    results: list[dict[str, Any]] = [
         {"utility": -0.00927837, "loss": 0.000670128, "cpu": 123456.0, "zero": 0, "reason": ""},
         {"utility": 1 / 3, "loss": 1e-40, "friendliness": None},
         {"utility": -1e300, "reason": "the run failed: ä"},

@@ -80,7 +80,9 @@ def upgrade(connection: Connection) -> None:
     connection.execute("DROP TABLE arena_outcome")
     run_script(connection, _ARENA)
     into = OutcomeRows(connection)
-    connection.executemany(INSERT_OUTCOME, (into.row(*row[:5], json.loads(row[5]), row[6]) for row in rows))
+    for *named, result, made_at in rows:
+        key, entrant, entry, network, version = named
+        connection.execute(INSERT_OUTCOME, into.row(key, entrant, entry, network, version, json.loads(result), made_at))
     _unpack_summaries(connection)
 
 
