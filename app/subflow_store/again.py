@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from subflow_store.database import Database
 from subflow_store.errors import StoreError
 from subflow_store.values import RunRow, SeriesInfo
 
-if TYPE_CHECKING:
-    from subflow_store.store import Store
+Store: TypeAlias = Any
+"""A `subflow_store.store.Store`, whose module imports this one."""
 
 _MOST_RUNS = 40  # kept in memory, the latest ones
 _FIRST_SERIES = 1 << 40  # numbers of series of light runs begin here; stored series have smaller numbers
@@ -89,17 +89,25 @@ class _Place(NamedTuple):
 class LightRuns:
     """The light runs of a database; all methods may be called from any thread."""
 
-    def __init__(self, database: Database, simulator: Simulator | None, load: Callable[[int], RunRow]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        simulator: Simulator | None,
+        load: Callable[[int], RunRow],
+        open_memory: Callable[[], Store],
+    ) -> None:
         """Read from a database.
 
         Args:
             database: the database with the light runs.
             simulator: simulates the runs; None if this program cannot.
             load: loads a run with its documents.
+            open_memory: opens an empty store in memory.
         """
         self._database = database
         self._simulator = simulator
         self._load = load
+        self._open_memory = open_memory
         self._lock = threading.RLock()
         self._memory: Store | None = None
         self._places: dict[int, _Place] = {}  # by number here, the latest last
@@ -200,9 +208,7 @@ class LightRuns:
                 way_on=f"`subflow export {run_id}` writes them to files.",
             )
         if self._memory is None:
-            from subflow_store.store import Store
-
-            self._memory = Store(":memory:")
+            self._memory = self._open_memory()
         run = self._load(run_id)
         number = self._simulator(
             run, self._memory, has_decisions=has_decisions, on_progress=on_progress, is_cancelled=is_cancelled

@@ -87,7 +87,8 @@ class Store:
         except BaseException:
             _shut_down(self._writer, self._database)
             raise
-        self._light = LightRuns(self._database, simulator, partial(_loaded, self._database, self._gone))
+        load = partial(_loaded, self._database, self._gone)
+        self._light = LightRuns(self._database, simulator, load, partial(Store, ":memory:"))
         # At program exit, or when the last reference is gone, pending data are still written.
         self._shut_down = weakref.finalize(self, _shut_down, self._writer, self._database)
 

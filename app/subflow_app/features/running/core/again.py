@@ -35,7 +35,12 @@ def simulate_again(
     try:
         scenario, _renamed = open_stored(Use.REPLAY, run.scenario_text or "", run.summary, file=f"run {run.id}")
         decisions = decision_limits(scenario) if has_decisions else None
-        watched = _Watched(on_progress, lambda: is_cancelled() and job.stop())
+
+        def check() -> None:
+            if is_cancelled():
+                job.stop()
+
+        watched = _Watched(on_progress, check)
         job = RunJob(
             scenario,
             run.scenario_text or "",
