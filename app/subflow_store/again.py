@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from subflow_store.database import Database
 from subflow_store.errors import StoreError
 from subflow_store.values import RunRow, SeriesInfo
 
-Store: TypeAlias = Any
+S = TypeVar("S", bound=Any)
 """A `subflow_store.store.Store`, whose module imports this one."""
 
 _MOST_RUNS = 40  # kept in memory, the latest ones
@@ -29,7 +30,7 @@ class Simulator(Protocol):
     def __call__(
         self,
         run: RunRow,
-        into: Store,
+        into: Any,
         *,
         has_decisions: bool,
         on_progress: Callable[[float], object],
@@ -39,7 +40,7 @@ class Simulator(Protocol):
 
         Args:
             run: the run with its documents.
-            into: the store that receives it.
+            into: the store that receives it, a `Store`.
             has_decisions: whether to record the decisions of controllers and schedulers.
             on_progress: called with the simulated share, 0 to 1.
             is_cancelled: returns True to cancel.
@@ -78,15 +79,16 @@ class SimulatedAgain(NamedTuple):
         return self.recorded == self.made
 
 
-class _Place(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Place(Generic[S]):
     """A light run in memory: its number there, and its signals in order."""
 
-    memory: Store
+    memory: S
     number: int
     series: tuple[SeriesInfo, ...]
 
 
-class LightRuns:
+class LightRuns(Generic[S]):
     """The light runs of a database; all methods may be called from any thread."""
 
     def __init__(
@@ -94,7 +96,7 @@ class LightRuns:
         database: Database,
         simulator: Simulator | None,
         load: Callable[[int], RunRow],
-        open_memory: Callable[[], Store],
+        open_memory: Callable[[], S],
     ) -> None:
         """Read from a database.
 
@@ -109,8 +111,8 @@ class LightRuns:
         self._load = load
         self._open_memory = open_memory
         self._lock = threading.RLock()
-        self._memory: Store | None = None
-        self._places: dict[int, _Place] = {}  # by number here, the latest last
+        self._memory: S | None = None
+        self._places: dict[int, _Place[S]] = {}  # by number here, the latest last
         self._told: Mapping[int, SimulatedAgain] = {}  # replaced as a whole, so that reading it needs no lock
 
     def is_light(self, run_id: int) -> bool:
@@ -131,7 +133,7 @@ class LightRuns:
         run_id: int,
         on_progress: Callable[[float], object] = lambda _share: None,
         is_cancelled: Callable[[], bool] = lambda: False,
-    ) -> tuple[Store, int] | None:
+    ) -> tuple[S, int] | None:
         """The store in memory with the traces of a light run, and the run's number there; None for other runs.
 
         Raises:
@@ -156,7 +158,7 @@ class LightRuns:
             else [info._replace(id=first + index, run_id=run_id) for index, info in enumerate(found.series)]
         )
 
-    def place_of_series(self, series_id: int) -> tuple[Store, int] | None:
+    def place_of_series(self, series_id: int) -> tuple[S, int] | None:
         """The store in memory with a signal of a light run, and the signal's number there; None for other signals.
 
         Raises:
@@ -178,7 +180,7 @@ class LightRuns:
         run_id: int,
         on_progress: Callable[[float], object] = lambda _share: None,
         is_cancelled: Callable[[], bool] = lambda: False,
-    ) -> _Place | None:
+    ) -> _Place[S] | None:
         with self._lock:
             found = self._places.pop(run_id, None)
             if found is None:
@@ -200,7 +202,7 @@ class LightRuns:
         has_decisions: bool,
         on_progress: Callable[[float], object],
         is_cancelled: Callable[[], bool],
-    ) -> _Place:
+    ) -> _Place[S]:
         if self._simulator is None:
             raise StoreError(
                 f"the traces of run {run_id} are not stored, and only Subflow can simulate them again",
