@@ -51,6 +51,7 @@ from subflow_store.values import (
 )
 
 if TYPE_CHECKING:
+    from subflow_store.again import Simulator
     from subflow_store.run_writer import RunWriter
     from subflow_store.store import Store
 
@@ -91,7 +92,13 @@ __all__ = [
 ]
 
 
-def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> Store:
+def open_store(
+    path: str | os.PathLike[str],
+    *,
+    read_only: bool = False,
+    busy_timeout_s: float = 5.0,
+    simulator: Simulator | None = None,
+) -> Store:
     """Open a database of runs; a missing file is created, with its folder, and an older one is upgraded.
 
     Runs marked as running whose process has ended are marked as interrupted.
@@ -100,13 +107,14 @@ def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_ti
         path: the file; ":memory:" for a database that lasts as long as the store.
         read_only: change nothing; the file must exist, and may be in a folder without write permission.
         busy_timeout_s: longest wait for a lock of another process.
+        simulator: simulates the traces of light runs again when they are read; None if this program cannot.
 
     Raises:
         StoreError: if the file cannot be used; its subclass gives the reason, and its text a remedy.
     """
     from subflow_store.store import Store
 
-    return Store(path, read_only=read_only, busy_timeout_s=busy_timeout_s)
+    return Store(path, read_only=read_only, busy_timeout_s=busy_timeout_s, simulator=simulator)
 
 
 def __getattr__(name: str) -> Any:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any, NamedTuple
 
 from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
-from subflow_store.queries import json_object
-from subflow_store.rows import now_text, plain_line, strict_json
+from subflow_store.outcome_rows import INSERT_OUTCOME, SELECT_OUTCOMES, OutcomeRows, key_of, result_of, time_text
+from subflow_store.rows import now_text, plain_line
 from subflow_store.writer import Writer
 
 
@@ -53,16 +54,15 @@ class ArenaStore:
         Raises:
             StoreError: if the file cannot be read.
         """
-        query = "SELECT key, entrant, entry, network, version, result, made_at FROM arena_outcome ORDER BY made_at, key"
         with self._database.reading() as reader:
-            rows = reader.execute(query).fetchall()
+            rows = reader.execute(SELECT_OUTCOMES).fetchall()
             with row_of("arena_outcome"):
-                typed(rows, str, str, str, str, str, str, str)
-                found = (
-                    ArenaOutcome(key, entrant, entry, network, version, json_object(result), made_at)
-                    for key, entrant, entry, network, version, result, made_at in rows
-                )
-                return {each.key: each for each in found}
+                typed(rows, (bytes, str), str, str, str, str, str, bytes, (str, NoneType), (int, str))
+                found = [
+                    ArenaOutcome(key_of(key), who, entry, network, by, result_of(names, numbers, words), time_text(at))
+                    for key, who, entry, network, by, names, numbers, words, at in rows
+                ]
+        return {each.key: each for each in sorted(found, key=lambda each: (each.made_at, each.key))}
 
     def add(self, outcomes: Iterable[ArenaOutcome]) -> None:
         """Write outcomes; existing ones are not changed.
@@ -71,15 +71,12 @@ class ArenaStore:
             StoreError: if the outcomes cannot be written.
         """
         rows = [
-            (*each[:5], strict_json(dict(each.result)), each.made_at or now_text())
-            for each in (outcome._replace(entrant=plain_line(outcome.entrant)) for outcome in outcomes)
+            (each.key, plain_line(each.entrant), *each[2:5], each.result, each.made_at or now_text())
+            for each in outcomes
         ]
 
         def insert(connection: Connection) -> None:
-            connection.executemany(
-                "INSERT INTO arena_outcome (key, entrant, entry, network, version, result, made_at)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
-                rows,
-            )
+            into = OutcomeRows(connection)
+            connection.executemany(INSERT_OUTCOME, [into.row(*row) for row in rows])
 
         self._writing().call(insert)

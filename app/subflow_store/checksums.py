@@ -50,10 +50,21 @@ def checksum(rows: Iterable[Sequence[Any]]) -> str:
 
 def insert_checksums(connection: Connection, run_id: int) -> None:
     """Store the checksums of a run that is about to end; afterwards only the status of the run changes."""
+    insert(connection, "run_document", {"run_id": run_id, "kind": KIND, "text": checksums_text(connection, run_id)})
+
+
+def checksums_text(connection: Connection, run_id: int, packed: Mapping[str, str] | None = None) -> str:
+    """The document with the checksums of a run.
+
+    Args:
+        connection: connection to the database with the run.
+        run_id: the run.
+        packed: the documents of the run, text by kind, if they are in a pack; None if they are rows.
+    """
     sums = {
         table: checksum(
             connection.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE {owner} = ?", (run_id,)).fetchall()
         )
         for table, (owner, columns) in COVERED.items()
     }
-    insert(connection, "run_document", {"run_id": run_id, "kind": KIND, "text": json.dumps(sums)})
+    return json.dumps(sums if packed is None else sums | {"run_document": checksum(packed.items())})

@@ -15,14 +15,16 @@ from sqlite3 import Connection
 from typing import Any, TypeVar
 
 from subflow_store.checksums import KIND as CHECKSUMS
-from subflow_store.checksums import insert_checksums
-from subflow_store.codec import DISTINCT, SAMPLES, codec
+from subflow_store.checksums import checksums_text, insert_checksums
+from subflow_store.damage import row_of
 from subflow_store.database import Database
+from subflow_store.packs import Packer, packed_documents
 from subflow_store.processes import process_columns
 from subflow_store.recordings import keep
 from subflow_store.rows import insert, plain_line, strict_json
-from subflow_store.run_values import figure_values, parameter_values
+from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.run_writer import store_values
+from subflow_store.streams import DECISION
 from subflow_store.values import Records, sweep_tag
 from subflow_store.writer import Writer
 
@@ -43,31 +45,28 @@ class Changes:
     """Changes to records while they are copied.
 
     Attributes:
-        plain: function from the kind ("scenario", "summary", "machine", for trainings "config") and the stored text of
-            a document in the source to its full text.
-        document: function from the kind and the full text of a document to the text that the target stores.
+        document: function from the kind ("scenario", "summary", "machine", for trainings "config") and the text of a
+            document to the text that the target stores.
         folder: function from the folder of a training to its new location.
         names: new names of runs, by number in the source.
         notes: new notes, by number in the source.
         tags: tags added to every run.
-        series: time series to copy, by number of the run in the source; a run without an entry keeps all.
-        streams: event streams to copy, by number of the run.
-        values: keys of recorded values to index, by number of the run.
-        is_compact: whether the smaller of two encodings of each time series is stored, which takes longer.
+        values: keys of recorded values to index, by number of the run; a run without an entry keeps all.
+        measured: values that the caller measured, added to the index, by number of the run and key.
+        is_light: whether finished runs are copied without time series and events, which are simulated again when they
+            are read, and with their documents in packs.
         is_whole: whether a whole store is copied into an empty one: numbers and deletion marks stay, and runs that
             never ended are marked as interrupted.
     """
 
-    plain: Callable[[str, str], str] = _as_it_is
     document: Callable[[str, str], str] = _as_it_is
     folder: Callable[[str], str] = str
     names: Mapping[int, str] = field(default_factory=dict)
     notes: Mapping[int, str] = field(default_factory=dict)
     tags: Sequence[str] = ()
-    series: Mapping[int, frozenset[int]] = field(default_factory=dict)
-    streams: Mapping[int, frozenset[str]] = field(default_factory=dict)
     values: Mapping[int, frozenset[str]] = field(default_factory=dict)
-    is_compact: bool = False
+    measured: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    is_light: bool = False
     is_whole: bool = False
 
 
@@ -129,12 +128,17 @@ Rows = Callable[[str, str, int], list[dict[str, Any]]]
 
 
 def rows_of(reader: Connection) -> Rows:
-    """A function that reads rows of another store, ordered by their first column."""
+    """A function that reads rows of another store, ordered by their first column; packed documents look like rows."""
 
     def rows(table: str, owner: str, number: int) -> list[dict[str, Any]]:
         cursor = reader.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        found = [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+        if table == "run_document":
+            with row_of(table, "run", number):
+                packed = packed_documents(reader, number)
+            found += [{"run_id": number, "kind": kind, "text": text} for kind, text in packed.items()]
+        return found
 
     return rows
 
@@ -147,6 +151,7 @@ class Taking:
         self._rows = rows
         self._into = connection
         self._changes = changes
+        self._packer = Packer(connection)
         self._n_new = 0
 
     def take(self, wanted: Records) -> Copied:
@@ -160,6 +165,7 @@ class Taking:
                 runs[number] = taken
         for there, here in sweeps.items():
             self._link(there, here, runs)
+        self._packer.flush()
         trainings = self._each(wanted.trainings, self._training)
         return Copied(runs, sweeps, trainings, self._n_new)
 
@@ -190,33 +196,47 @@ class Taking:
         # An ended run accepts no more data, so the status is set last.
         deleted_at = row["deleted_at"] if changes.is_whole else None
         here = self._insert("run", row | _NO_WRITER | {"deleted_at": deleted_at, "status": "running"})
-        documents = self._documents(number, here)
+        has_decisions = self._light(number, row)
+        documents = self._documents(number, here, is_packed=changes.is_light and has_decisions is not None)
         self._tags(number, here, sweeps)
         self._recordings("run", number, here)
         self._values(number, here, documents)
         for fork in self._rows("run_fork", "run_id", number):
             self._put("run_fork", fork | {"run_id": here, "parent_id": runs.get(fork["parent_id"])})
-        is_whole = self._series(number, here)
-        streams = changes.streams.get(number)
-        for table in ("event_chunk", "event_name", "event_span"):
-            self._copy(table, "run_id", number, here, lambda event: streams is None or event["stream"] in streams)
-        for key in self._rows("run_key", "run_id", number):
-            self._put("run_key", key | {"run_id": here, "has_traces": key["has_traces"] and is_whole})
-        insert_checksums(self._into, here)
+        self._copy("run_key", "run_id", number, here)
+        if has_decisions is None:
+            self._series(number, here)
+            for table in ("event_chunk", "event_name", "event_span"):
+                self._copy(table, "run_id", number, here)
+        else:
+            self._put("light_run", {"run_id": here, "has_decisions": has_decisions})
+        if changes.is_light and has_decisions is not None:
+            self._packer.add(here, documents | {CHECKSUMS: checksums_text(self._into, here, documents)})
+        else:
+            insert_checksums(self._into, here)
         self._into.execute("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
         return here
 
-    def _documents(self, number: int, here: int) -> dict[str, str]:
-        """Copy the documents, and return their full texts."""
-        rows = self._rows("run_document", "run_id", number)
+    def _light(self, number: int, row: Mapping[str, Any]) -> bool | None:
+        """True if a run that is copied without its traces recorded its decisions; None for all other runs."""
+        for light in self._rows("light_run", "run_id", number):
+            return bool(light["has_decisions"])
+        if not self._changes.is_light or row["status"] != "finished" or not row["signature"]:
+            return None
+        return any(name["stream"] == DECISION.name for name in self._rows("event_name", "run_id", number))
+
+    def _documents(self, number: int, here: int, *, is_packed: bool) -> dict[str, str]:
+        """The documents as the target stores them; unless they are packed, they are also written."""
         documents = {
-            row["kind"]: self._changes.plain(row["kind"], row["text"]) for row in rows if row["kind"] != CHECKSUMS
+            row["kind"]: self._changes.document(row["kind"], row["text"])
+            for row in self._rows("run_document", "run_id", number)
+            if row["kind"] != CHECKSUMS
         }
         if "summary" in documents:
             documents["summary"] = _renumbered(documents["summary"], here)
-        for kind, text in documents.items():
-            document = {"run_id": here, "kind": kind, "text": self._changes.document(kind, text)}
-            self._put("run_document", document)
+        if not is_packed:
+            for kind, text in documents.items():
+                self._put("run_document", {"run_id": here, "kind": kind, "text": text})
         return documents
 
     def _tags(self, number: int, here: int, sweeps: Mapping[int, int]) -> None:
@@ -235,25 +255,16 @@ class Taking:
         summary = json.loads(documents.get("summary", "{}"))
         values = [*parameter_values(documents["scenario"]), *figure_values(summary)]
         kept = self._changes.values.get(number)
-        store_values(self._into, here, [value for value in values if kept is None or value.key in kept])
+        values = [value for value in values if kept is None or value.key in kept]
+        values += [RunValue(key, value, None) for key, value in self._changes.measured.get(number, {}).items()]
+        store_values(self._into, here, values)
 
-    def _series(self, number: int, here: int) -> bool:
-        """Copy the time series, and return True if none was omitted."""
-        kept = self._changes.series.get(number)
-        series = self._rows("series", "run_id", number)
-        taken = [row for row in series if kept is None or row["id"] in kept]
-        for row in taken:
-            chunks = self._rows("chunk", "series_id", row["id"])
-            name, blobs = row["codec"], [chunk["data"] for chunk in chunks]
-            if self._changes.is_compact:
-                name, blobs = _smallest(name, chunks)
-            copy = self._put("series", row | {"id": None, "run_id": here, "codec": name})
-            if copy is None:
-                continue
-            for chunk, data in zip(chunks, blobs, strict=True):
-                self._put("chunk", chunk | {"series_id": copy, "data": data})
-            self._copy("pyramid", "series_id", row["id"], copy)
-        return len(taken) == len(series)
+    def _series(self, number: int, here: int) -> None:
+        for row in self._rows("series", "run_id", number):
+            copy = self._put("series", row | {"id": None, "run_id": here})
+            if copy is not None:
+                self._copy("chunk", "series_id", row["id"], copy)
+                self._copy("pyramid", "series_id", row["id"], copy)
 
     def _recordings(self, owner: str, number: int, here: int) -> None:
         for link in self._rows(f"{owner}_recording", f"{owner}_id", number):
@@ -306,7 +317,7 @@ class Taking:
         here = self._insert("training", row | _NO_PROCESS | moved)
         for document in self._rows("training_document", "training_id", number):
             kind = document["kind"]
-            text = changes.document(kind, changes.plain(kind, document["text"]))
+            text = changes.document(kind, document["text"])
             self._put("training_document", {"training_id": here, "kind": kind, "text": text})
         self._recordings("training", number, here)
         self._copy("training_metric", "training_id", number, here)
@@ -332,28 +343,9 @@ class Taking:
         """Insert a dependent row; returns its number, or None if a subclass left the row out."""
         return insert(self._into, table, row)
 
-    def _copy(
-        self,
-        table: str,
-        owner: str,
-        number: int,
-        here: int,
-        is_wanted: Callable[[Mapping[str, Any]], bool] = lambda _row: True,
-    ) -> None:
+    def _copy(self, table: str, owner: str, number: int, here: int) -> None:
         for row in self._rows(table, owner, number):
-            if is_wanted(row):
-                self._put(table, row | {owner: here})
-
-
-def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
-    """The smaller of two encodings of a time series: its codec and blobs. A codec other than SAMPLES is kept."""
-    kept = [bytes(chunk["data"]) for chunk in chunks]
-    if name != SAMPLES:
-        return name, kept
-    ways = {name: kept}
-    columns = [codec(name).decode(blob, chunk["n"]) for blob, chunk in zip(kept, chunks, strict=True)]
-    ways[DISTINCT] = [codec(DISTINCT).encode(column) for column in columns]
-    return min(ways.items(), key=lambda way: sum(map(len, way[1])))
+            self._put(table, row | {owner: here})
 
 
 def _renumbered(summary: str, run_id: int) -> str:

@@ -26,6 +26,7 @@ from subflow_store.conditions import Condition, where
 from subflow_store.damage import Damage, RowError, is_damage, row_of, typed
 from subflow_store.database import Database
 from subflow_store.ingest import PYRAMID_STEPS, group
+from subflow_store.packs import packed_documents
 from subflow_store.recordings import restored
 from subflow_store.rows import insert, time_of, unsigned
 from subflow_store.streams import MARK, StreamSpec
@@ -222,9 +223,9 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
         return None
     with row_of("run_document", "run", run_id):
         found = reader.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (run_id,)).fetchall()
-        documents = dict(typed(found, str, str))
+        documents = dict(typed(found, str, str)) | packed_documents(reader, run_id)
         sums = json_object(documents.get(CHECKSUMS, "{}"))
-        if sums.get("run_document", checksum(found)) != checksum(found):
+        if sums.get("run_document", checksum(documents.items())) != checksum(documents.items()):
             raise ValueError("part of it is not what was written")
         return rows[0]._replace(
             scenario_text=restored(reader, documents["scenario"]),

@@ -24,6 +24,7 @@ from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.ingest import spans_of
+from subflow_store.packs import packed_documents
 from subflow_store.queries import json_object, summary_document
 from subflow_store.recordings import decoded
 from subflow_store.rows import signed
@@ -40,6 +41,7 @@ OF_RUN = (
     "run_tag",
     "run_fork",
     "run_key",
+    "light_run",
     "series",
     "event_chunk",
     "event_name",
@@ -205,9 +207,16 @@ class SoundRows:
         return found
 
     def _read(self, table: str, owner: str, number: int) -> Iterator[Row]:
-        """The rows of an owner that SQLite can read."""
+        """The rows of an owner that SQLite can read, with its packed documents among the documents."""
         if table not in self._tables:
             return
+        if table == "run_document" and "packed_run" in self._tables:
+            try:
+                packed = packed_documents(self._connection, number)
+            except (sqlite3.Error, UnicodeDecodeError, ValueError) as error:
+                self._lost(table, number, f"its pack cannot be read: {_text(error)}")
+                packed = {}
+            yield from ({owner: number, "kind": kind, "text": text} for kind, text in packed.items())
         shape = tables_of_head()[table]
         names = [column.name for column in columns_of(table)]
         query = f"SELECT {', '.join(_quoted(names))} FROM {table}"

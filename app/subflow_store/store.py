@@ -8,12 +8,14 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Iterable, Sequence, Sized
 from datetime import UTC
+from functools import partial
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
 from subflow_store import queries, room
+from subflow_store.again import LightRuns, SimulatedAgain, Simulator
 from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
@@ -61,7 +63,14 @@ class Store:
     for writing, except in memory or on a full disk.
     """
 
-    def __init__(self, target: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> None:
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        read_only: bool = False,
+        busy_timeout_s: float = 5.0,
+        simulator: Simulator | None = None,
+    ) -> None:
         """Open the database; see `open_store`."""
         self._database = Database(target, read_only=read_only, busy_timeout_s=busy_timeout_s)
         self._writer: Writer | None = None
@@ -78,6 +87,8 @@ class Store:
         except BaseException:
             _shut_down(self._writer, self._database)
             raise
+        load = partial(_loaded, self._database, self._gone)
+        self._light = LightRuns(self._database, simulator, load, partial(Store, ":memory:"))
         # At program exit, or when the last reference is gone, pending data are still written.
         self._shut_down = weakref.finalize(self, _shut_down, self._writer, self._database)
 
@@ -124,6 +135,7 @@ class Store:
 
     def close(self) -> None:
         """Commit pending data, mark open runs as interrupted, and close the file."""
+        self._light.close()
         self._shut_down()
 
     def __enter__(self) -> Store:
@@ -277,8 +289,40 @@ class Store:
             RunNotFound: if the number is unknown.
             StoreError: if the file cannot be read.
         """
-        with self._database.reading() as reader:
-            return self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
+        return _loaded(self._database, self._gone, run_id)
+
+    def is_light(self, run_id: int) -> bool:
+        """True if a run is stored without its traces: the first reading of a signal or an event simulates it again.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        return self._light.is_light(run_id)
+
+    def simulate_again(
+        self,
+        run_id: int,
+        *,
+        on_progress: Callable[[float], object] = lambda _share: None,
+        is_cancelled: Callable[[], bool] = lambda: False,
+    ) -> None:
+        """Simulate a light run again now, unless its traces are in memory; does nothing for any other run.
+
+        Args:
+            run_id: the run.
+            on_progress: called with the simulated share, 0 to 1.
+            is_cancelled: returns True to cancel.
+
+        Raises:
+            InterruptedError: after a cancellation.
+            RunNotFound: if the run does not exist.
+            StoreError: if the file cannot be read, or the run cannot be simulated here.
+        """
+        self._light.place(run_id, on_progress, is_cancelled)
+
+    def simulated_again(self) -> tuple[SimulatedAgain, ...]:
+        """The light runs that were simulated again since the database was opened."""
+        return self._light.simulated()
 
     def series(self, run_id: int) -> list[SeriesInfo]:
         """The signals of a run, in the order of its columns.
@@ -287,6 +331,9 @@ class Store:
             RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
+        light = self._light.series(run_id)
+        if light is not None:
+            return light
         with self._database.reading() as reader:
             return self._rows_of(reader, run_id, queries.list_series(reader, run_id))
 
@@ -297,6 +344,9 @@ class Store:
             RunNotFound: if the series does not exist.
             StoreError: if the file cannot be read.
         """
+        light = self._light.place_of_series(series_id)
+        if light is not None:
+            return light[0].read(light[1], t_from_s, t_to_s)
         with self._database.reading() as reader:
             return self._found(queries.read_samples(reader, series_id, t_from_s, t_to_s), f"series {series_id}")
 
@@ -314,6 +364,9 @@ class Store:
         """
         if level not in PYRAMID_STEPS:
             raise ValueError(f"pyramid level {level} is not one of {', '.join(map(str, PYRAMID_STEPS))}")
+        light = self._light.place_of_series(series_id)
+        if light is not None:
+            return light[0].read_pyramid(light[1], level)
         with self._database.reading() as reader:
             return self._found(queries.read_pyramid(reader, series_id, level), f"series {series_id}")
 
@@ -324,6 +377,9 @@ class Store:
             RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
+        light = self._light.place(run_id)
+        if light is not None:
+            return light[0].marks(light[1])
         with self._database.reading() as reader:
             return self._rows_of(reader, run_id, queries.read_marks(reader, run_id))
 
@@ -352,6 +408,9 @@ class Store:
             RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
+        light = self._light.place(run_id)
+        if light is not None:
+            return light[0].decisions_around(light[1], owner, t_s, before=before, after=after)
         with self._database.reading() as reader:
             table = queries.read_around(reader, run_id, DECISION, owner, _nanos(t_s), before, after)
             return self._rows_of(reader, run_id, table)
@@ -385,6 +444,9 @@ class Store:
             RunNotFound: if the run does not exist.
             StoreError: if the file cannot be read.
         """
+        light = self._light.place(run_id)
+        if light is not None:
+            return light[0].event_extents(light[1], stream)
         with self._database.reading() as reader:
             return self._rows_of(reader, run_id, queries.read_extents(reader, run_id, STREAMS[stream]))
 
@@ -505,6 +567,9 @@ class Store:
     def _window(
         self, run_id: int, spec: StreamSpec, owner: str | None, t_from_s: float | None, t_to_s: float | None
     ) -> EventTable:
+        light = self._light.place(run_id)
+        if light is not None:
+            return light[0]._window(light[1], spec, owner, t_from_s, t_to_s)
         bounds = [None if t_s is None else _nanos(t_s) for t_s in (t_from_s, t_to_s)]
         with self._database.reading() as reader:
             table = queries.read_window(reader, run_id, spec, owner, *bounds)
@@ -570,9 +635,19 @@ class Store:
         self._found(connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone(), f"run {run_id}")
 
     def _found(self, value: T | None, what: str) -> T:
-        if value is None:
-            raise RunNotFound(f"unknown {what}", path=self._database.label, way_on="`subflow runs` lists all runs.")
-        return value
+        return _found(self._database, value, what)
+
+
+def _loaded(database: Database, gone: frozenset[int], run_id: int) -> RunRow:
+    """A run with its documents; a function, so that `LightRuns` does not keep the store alive."""
+    with database.reading() as reader:
+        return _found(database, queries.load_run(reader, run_id, gone), f"run {run_id}")
+
+
+def _found(database: Database, value: T | None, what: str) -> T:
+    if value is None:
+        raise RunNotFound(f"unknown {what}", path=database.label, way_on="`subflow runs` lists all runs.")
+    return value
 
 
 def _nanos(t_s: float) -> int:

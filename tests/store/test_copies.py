@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +11,7 @@ from tests.helpers.present import present
 from tests.store.examples import COLUMNS, SUMMARY, decisions, ramp, start, values_of
 
 from subflow_store import RunFork, Store, StoreReadOnly, SweepStart, TrainingStart, open_store
-from subflow_store.codec import DISTINCT
 from subflow_store.copies import Changes
-from subflow_store.salvage import salvage
 from subflow_store.values import Records, SweepRunPlace
 
 
@@ -87,8 +83,6 @@ def test_what_was_taken_before_is_not_taken_again(source: Store, store: Store) -
 
 
 def test_what_is_changed_on_the_way_is_changed_there_alone(source: Store, store: Store) -> None:
-    kept = source.series(1)[1].id
-
     def document(kind: str, text: str) -> str:
         return json.dumps({"k": 3}) if kind == "config" else text
 
@@ -97,51 +91,14 @@ def test_what_is_changed_on_the_way_is_changed_there_alone(source: Store, store:
         folder=lambda folder: f"{folder}/here",
         names={1: "Renamed"},
         notes={1: "A note"},
-        series={1: frozenset({kept})},
-        streams={1: frozenset()},
+        values={1: frozenset({"fairness.jain"})},
     )
     taken = store.copies.take(source.copies, EVERYTHING, changes)
     run = store.run(taken.runs[1])
     assert (run.name, run.note) == ("Renamed", "A note")
-    assert [series.name for series in store.series(run.id)] == ["srtt_s"]
-    assert len(store.decisions(run.id)) == 0
-    assert len(store.series(taken.runs[2])) == 3
+    assert store.values("fairness.jain") == dict.fromkeys(taken.runs.values(), 0.8)
+    assert store.values("flows.download.1.goodput_bps").keys() == {taken.runs[2]}
     assert (store.trainings.get(1).folder, store.trainings.get(1).config) == ("/there/here", {"k": 3})
-    # A sweep that needs traces must not reuse a run with only some of them.
-    second = store.sweeps.add(SweepStart("Again", "other plan", "v1", [{}], [SweepRunPlace(0, 1, "a")]))
-    assert store.sweeps.link_finished(second, needs_traces=True) == 0
-    assert store.sweeps.link_finished(second, needs_traces=False) == 1
-
-
-def test_time_series_of_few_values_are_packed_smaller(file_store: Store, path: Path, tmp_path: Path) -> None:
-    source = open_store(tmp_path / "few.db")
-    run = source.start_run(start("Few values"), COLUMNS)
-    noise = np.random.default_rng(1).normal(size=(9000, len(COLUMNS))).astype(np.float32)
-    noise[:, 0] = np.random.default_rng(2).integers(0, 60, 9000) * np.float32(0.1)
-    run.append(0, noise)
-    run.finish("finished", SUMMARY, "few")
-    file_store.copies.take(source.copies, Records(runs=(1,)), Changes(is_compact=True))
-    np.testing.assert_array_equal(values_of(file_store, 1), values_of(source, 1))
-
-    def packed(file: Path) -> list[tuple[str, int]]:
-        with closing(sqlite3.connect(file)) as reader:
-            return reader.execute(
-                "SELECT codec, sum(length(data)) FROM series JOIN chunk ON series_id = series.id GROUP BY series.id"
-            ).fetchall()
-
-    before, after = packed(tmp_path / "few.db"), packed(path)
-    assert (after[0][0], after[1:]) == (DISTINCT, before[1:])
-    assert after[0][1] < 0.65 * before[0][1]
-    file_store.close()
-    # Lost parts of the series in a damaged file become a gap, as in any other series.
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TRIGGER chunk_fixed_update")
-        connection.execute("UPDATE chunk SET data = x'55' WHERE series_id = 1 AND idx = 0")
-    salvage(path, tmp_path / "sound.db")
-    with open_store(tmp_path / "sound.db") as sound:
-        assert np.isnan(values_of(sound, 1)[:4096, 0]).all()
-        np.testing.assert_array_equal(values_of(sound, 1)[4096:, 0], noise[4096:, 0])
-    source.close()
 
 
 def test_nothing_is_there_when_a_copy_fails_halfway(source: Store, store: Store) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 
@@ -24,6 +27,8 @@ from tests.store.examples import (
 )
 
 from subflow_store import MarkRow, RunFork, Store, StoreReadOnly, migrations, open_store, upgrade
+from subflow_store.migrations import m0007_arena
+from subflow_store.migrations.script import make_immutable
 
 VERSIONS = Path(__file__).parent / "versions"
 OLD_VERSIONS = range(1, upgrade.head() + 1)
@@ -231,3 +236,44 @@ def test_an_upgrade_that_another_process_has_done_is_not_repeated(
     with closing(sqlite3.connect(newest, isolation_level=None)) as connection:
         upgrade.upgrade(connection, newest, version)  # the version it read before the other process upgraded
     assert version_of(newest) == version + 1
+
+
+def test_summaries_that_an_older_library_compressed_are_unpacked(path: Path) -> None:
+    """The library of version 9 compressed a summary with that of an alike run as dictionary."""
+    with open_store(path) as store:
+        for number in (1, 2):
+            record(store, name=f"Run {number}")
+        summaries = [json.dumps(store.run(number).summary) for number in (1, 2)]
+    with closing(sqlite3.connect(path)) as connection, connection:
+        for table in ("light_run", "packed_run", "document_pack", "arena_outcome"):
+            connection.execute(f"DROP TABLE {table}")
+        for table in ("arena_entry", "arena_network", "arena_names"):
+            connection.execute(f"DROP TABLE {table}")
+        m0007_arena.upgrade(connection)
+        connection.execute("PRAGMA user_version = 9")
+        connection.execute("DROP TRIGGER run_document_fixed_update")
+        dictionary = zstandard.ZstdCompressionDict(summaries[0].encode(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+        packed = [
+            {"simulated_s": 60.0, "packed": base64.b85encode(zlib.compress(summaries[0].encode())).decode()},
+            {
+                "like": 1,
+                "packed": base64.b85encode(
+                    zstandard.ZstdCompressor(dict_data=dictionary).compress(summaries[1].encode())
+                ).decode(),
+            },
+        ]
+        for number, document in enumerate(packed, start=1):
+            change = "UPDATE run_document SET text = ? WHERE run_id = ? AND kind = 'summary'"
+            connection.execute(change, (json.dumps(document), number))
+        make_immutable_again(connection)
+    with open_store(path) as store:
+        assert [json.dumps(store.run(number).summary) for number in (1, 2)] == summaries
+    with closing(sqlite3.connect(path)) as connection:
+        assert upgrade.has_schema(connection)
+
+
+def make_immutable_again(connection: sqlite3.Connection) -> None:
+    """Puts back the trigger that the test removed."""
+    for verb in ("insert", "delete"):
+        connection.execute(f"DROP TRIGGER run_document_fixed_{verb}")
+    make_immutable(connection, ("run_document",))

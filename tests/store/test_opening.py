@@ -78,7 +78,7 @@ def test_a_new_file_is_made_with_its_folder_and_marked_as_ours(tmp_path: Path) -
             }
     assert pragmas == {
         "application_id": APPLICATION_ID,
-        "user_version": 9,
+        "user_version": 10,
         "journal_mode": "wal",
         "auto_vacuum": 2,  # incremental
         "page_size": 4096,

@@ -54,7 +54,8 @@ def test_a_search_of_the_same_key_is_gone_on_with_until_it_is_forgotten(store: S
     [
         ("search SET document = 'no JSON'", lambda store: store.searches.all()),
         ("search_find SET document = '[1]'", lambda store: store.searches.found(1)),
-        ("arena_outcome SET result = 'no JSON'", lambda store: store.arena.outcomes()),
+        ("arena_outcome SET words = '[1]'", lambda store: store.arena.outcomes()),
+        ("arena_outcome SET numbers = x'00'", lambda store: store.arena.outcomes()),
     ],
 )
 def test_damaged_documents_are_told(path: Path, change: str, read: Callable[[Store], object]) -> None:

@@ -11,6 +11,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from subflow_app.foundation.errors import InputError
+from subflow_app.terminal.terminal import print_note
 from subflow_sim.gate import MOST_SECONDS, is_there
 
 if TYPE_CHECKING:
@@ -84,13 +85,29 @@ def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[
     Raises:
         StoreError: if the database cannot be opened, or if `database` does not exist and `read_only` is set.
     """
-    from subflow_store import open_store
+    from subflow_app.foundation.run_databases import open_database
 
     path = database_path(database)
     if read_only and database is None and not is_there(path):
         read_only = False
-    with open_store(path, read_only=read_only) as store:
+    with open_database(path, read_only=read_only) as store:
         yield store
+        tell_simulated(store)
+
+
+def tell_simulated(store: Store) -> None:
+    """Report the runs whose traces were not stored, so that this command simulated them again."""
+    from subflow_app.vocabulary.number_text import counted
+
+    told = store.simulated_again()
+    different = [each for each in told if not each.is_identical]
+    if told and not different:
+        print_note(f"{counted(len(told), 'run')} simulated again, identical")
+    for each in different:
+        print_note(
+            f"run {each.run_id} simulated again, different: version {each.made_by or 'unknown'} recorded it with the "
+            f"signature {each.recorded}, version {each.version} gives {each.made}; its summary is as recorded"
+        )
 
 
 def run_number(store: Store, text: str) -> int:

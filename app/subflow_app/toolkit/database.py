@@ -15,11 +15,12 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.paths import default_database
+from subflow_app.foundation.run_databases import open_database
 from subflow_app.toolkit.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import is_there
-from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
+from subflow_store import StoreCorrupt, StoreError, StoreReadOnly
 
 if TYPE_CHECKING:
     from subflow_app.toolkit.notices import Notices
@@ -189,14 +190,14 @@ def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
         StoreError: if the file cannot be opened at all.
     """
     try:
-        return open_store(path), None
+        return open_database(path), None
     except StoreReadOnly:
         if not is_there(path):
             raise
-        return open_store(path, read_only=True), None
+        return open_database(path, read_only=True), None
     except StoreCorrupt as error:
         try:
-            return open_store(path, read_only=True), error
+            return open_database(path, read_only=True), error
         except StoreError:
             raise error from None
 

@@ -2,8 +2,8 @@
 
 The migrations together are the only definition of the schema. Points in time are ISO 8601 texts in UTC; seeds are
 unsigned 64 bit, stored as the signed number with the same bits; quantities are in SI units. Blobs and long texts have
-separate tables (`chunk`, `pyramid`, `event_chunk`, `run_document`, `recording`). So listing runs or series, and finding
-chunks of events in `event_span`, reads only small rows.
+separate tables (`chunk`, `pyramid`, `event_chunk`, `run_document`, `document_pack`, `recording`). So listing runs or
+series, and finding chunks of events in `event_span`, reads only small rows.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from subflow_store.migrations import (
     m0007_arena,
     m0008_searches,
     m0009_recordings,
+    m0010_light_runs,
 )
 
 Migration = Callable[[Connection], None]
@@ -36,4 +37,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0007_arena.upgrade,
     m0008_searches.upgrade,
     m0009_recordings.upgrade,
+    m0010_light_runs.upgrade,
 )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.core import PlotSpec
 
 
-CAPTURE, BUNDLE = "pcapng", "bundle"
+CAPTURE, BUNDLE, LIGHT_BUNDLE = "pcapng", "bundle", "bundle-light"
 SWEEP = "sweep-"
 
 
@@ -35,7 +35,7 @@ def format_names() -> tuple[str, ...]:
     from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
     from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
 
-    return (DATA_FORMAT, *FIGURE_KINDS, *(table.name for table in TABLE_FORMATS), CAPTURE, BUNDLE)
+    return (DATA_FORMAT, *FIGURE_KINDS, *(table.name for table in TABLE_FORMATS), CAPTURE, BUNDLE, LIGHT_BUNDLE)
 
 
 def figure_names() -> str:
@@ -70,7 +70,7 @@ def run_export(
         until_s = None if until is None else time_option("--until", until)
         capture = CapturePlan(flow or "", station, since_s, until_s)
     tables = tuple(table.name for table in TABLE_FORMATS if table.name in kinds)
-    return RunExport(plan.run_data, tables, capture, BUNDLE in kinds)
+    return RunExport(plan.run_data, tables, capture, BUNDLE in kinds, LIGHT_BUNDLE in kinds)
 
 
 def export(
@@ -128,7 +128,8 @@ def export(
     csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
     columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
     MPTCP's options; for this the run is simulated again. A bundle is the whole run in one file (scenario, seed,
-    versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
+    versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares;
+    bundle-light is the same without traces, which the simulation gives again.
 
     --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and you
     can change its links and algorithms. `subflow import` turns such a change into a scenario. `sweep-N` or

@@ -17,7 +17,7 @@ from subflow_app.features.training.cli.trainings import retrain
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import failures
-from subflow_app.terminal.options import Database, Json, opened_store
+from subflow_app.terminal.options import Database, Json, opened_store, tell_simulated
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.vocabulary.number_text import count_text, counted, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
@@ -266,6 +266,8 @@ def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: P
         exhibits = [read_exhibit(store, each.label, recipe=each, library=library) for each in recipes]
         shown = {each: library if each.is_shipped else store for each in exhibits}
         path = write_gallery_page(shown, page_place(out, Path(PAGE_NAME).stem))
+        if library is not None:
+            tell_simulated(library)
     if as_json:
         print_json({"experiments": [each.name for each in exhibits], "files": [str(path)]})
     else:

@@ -46,7 +46,9 @@ def build(
 ) -> None:
     """Make the library anew.
 
-    Contains the quick run of every experiment, the reference runs of every lab, and the arena.
+    Contains the quick run of every experiment, the reference runs of every lab, and the arena. With NAME..., only these
+    parts are made anew, and a library that exists at FILE keeps all others. Runs are stored without traces: opening a
+    run simulates it again.
 
     Finished parts are kept in FILE's `.building.db` until the library is complete, so the same command continues an
     interrupted build. Run it at the top of the source tree. Exit code: 0 when it is complete,
@@ -57,7 +59,8 @@ def build(
     from subflow_app.terminal.progress import in_background
 
     recipes, labs, has_arena = _chosen(names or ())
-    job = LibraryBuild(out, recipes=recipes, labs=labs, has_arena=has_arena, jobs=job_count(jobs), cluster=cluster)
+    parts: dict[str, Any] = {"recipes": recipes, "labs": labs, "has_arena": has_arena}
+    job = LibraryBuild(out, **parts, keeps_others=bool(names), jobs=job_count(jobs), cluster=cluster)
     if not as_json:
         told = ", the arena" if has_arena else ""
         print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")

@@ -20,6 +20,7 @@ class ResultsStrip(QWidget):
     """Strip above the plots: one line until results exist, then also a table; hidden while the line is empty."""
 
     folded = Signal(bool)  # the user folded (true) or unfolded the table
+    cancelled = Signal()  # the user cancelled the work that the note names
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Start without results."""
@@ -32,6 +33,10 @@ class ResultsStrip(QWidget):
         self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fold.clicked.connect(self._on_clicked)
         self._line = named(ElidedLabel(self, Qt.TextElideMode.ElideRight), "results_line")
+        self._cancel = named(QToolButton(self, autoRaise=True), "results_cancel")
+        self._cancel.setText(tr("Cancel"))
+        self._cancel.clicked.connect(self.cancelled)
+        self._cancel.hide()
         words = tr("Results of the runs shown")
         self.table = set_up_table(QTableView(self), "results_table", words, self.model, style=_style, copy=self.copy)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
@@ -39,7 +44,7 @@ class ResultsStrip(QWidget):
         self.table.verticalHeader().setMinimumSectionSize(1)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 3)
         self.table.horizontalHeader().setStretchLastSection(False)
-        bar = h_box(None, self._fold, (self._line, 1), margins=(4, 1, 8, 1), spacing=10)
+        bar = h_box(None, self._fold, (self._line, 1), self._cancel, margins=(4, 1, 8, 1), spacing=10)
         v_box(self, bar, self.table, margins=0, spacing=0)
         self.setAutoFillBackground(True)
         self._note = self._sentence = ""
@@ -56,9 +61,15 @@ class ResultsStrip(QWidget):
         self._say()
         self.set_folded(self.is_folded)
 
-    def say(self, note: str) -> None:
-        """Set a note about the runs, shown before the sentence; may be empty."""
+    def say(self, note: str, *, can_cancel: bool = False) -> None:
+        """Set a note about the runs, shown before the sentence; may be empty.
+
+        Args:
+            note: the note.
+            can_cancel: whether a button cancels the work that the note names.
+        """
         self._note = note
+        self._cancel.setVisible(can_cancel)
         self._say()
 
     @property

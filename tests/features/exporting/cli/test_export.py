@@ -158,11 +158,22 @@ def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(export: E
 
 
 def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Export, database: Path, out: Path) -> None:
-    words = ("--format", "csv-long,parquet,pcapng,bundle", "--flow", "cross", "--at", "receiver", "--until", "1s")
+    words = (
+        "--format",
+        "csv-long,parquet,pcapng,bundle,bundle-light",
+        "--flow",
+        "cross",
+        "--at",
+        "receiver",
+        "--until",
+        "1s",
+    )
     answer = export("--json", *words)
     assert answer.code == 0, answer.err
     names = ["samples.csv", *(f"{scope}.parquet" for scope in ("subflows", "flows", "links"))]
-    assert [Path(file).name for file in answer.document["files"]] == [*names, "cross.pcapng", "run-1.subflow.zip"]
+    assert [Path(file).name for file in answer.document["files"]] == [
+        *(*names, "cross.pcapng", "run-1.subflow.zip", "run-1.light.subflow.zip"),
+    ]
 
     verified = subflow("verify", out / "run-1.subflow.zip", "--json")
     assert verified.code == 0
@@ -177,7 +188,7 @@ def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Expor
 @for_each(
     ("words", "told"),
     [
-        (("--format", "docx"), "csv-long, parquet, parquet-long, pcapng, bundle"),
+        (("--format", "docx"), "csv-long, parquet, parquet-long, pcapng, bundle, bundle-light"),
         (("--figure", "cwn"), '"cwn": must be one of'),
         (("--format", "pcapng", "--flow", "upload"), "download, cross, noise"),
         (("--format", "pcapng", "--at", "cable"), "sender, receiver, both"),

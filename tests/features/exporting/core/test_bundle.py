@@ -113,6 +113,26 @@ def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundl
     assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(files_of(bundle))
 
 
+def test_a_light_bundle_leaves_out_what_the_simulation_gives_again(store: Store, bundle: Path, tmp_path: Path) -> None:
+    result = stored(store, "rl-explore", "light")
+    whole, light = (
+        write_bundle(
+            store, present(result.run_id), tmp_path / f"{name}.subflow.zip", summary=result.summary, is_light=is_light
+        )
+        for name, is_light in (("whole", False), ("light", True))
+    )
+    names = set(files_of(light))
+    assert [name for name in names if name.startswith(("traces/", "figures/"))] == ["figures/throughput.svg"]
+    assert names < set(files_of(whole))
+    assert light.stat().st_size < whole.stat().st_size - 10_000
+    assert "samples of traces/" not in files_of(light)["README.txt"].decode()
+    found = verify_bundle(light)
+    assert found.outcome is Confirmation.CONFIRMED
+    assert {check.what: check.verdict for check in found.checks} == {"signature": "same", "figures": "same"}
+    changed_light = changed(light, tmp_path / "changed.zip", forged({"signature": "0123456789abcdef"}))
+    assert verify_bundle(changed_light).outcome is Confirmation.CONTRADICTED
+
+
 def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -> None:
     files = files_of(bundle)
     assert files["CITATION.cff"].decode() == citation_cff()

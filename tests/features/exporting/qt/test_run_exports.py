@@ -39,6 +39,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
         dialog.run_data.setChecked(True)
         dialog.tables["parquet"].setChecked(True)
         dialog.bundle.setChecked(True)
+        dialog.light_bundle.setChecked(True)
         export.click()
         return dialog.result()
 
@@ -51,13 +52,14 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     names = {path.name for path in folder.iterdir()}
     assert {"subflows.csv", "summary.json", "scenario.toml", "subflows.parquet", "download.pcapng"} <= names
 
-    bundle = folder / f"run-{number}.subflow.zip"
+    bundle = folder / f"run-{number}.light.subflow.zip"
+    assert bundle.stat().st_size < (folder / f"run-{number}.subflow.zip").stat().st_size
     dialogs.answer("open_path", bundle)
     desk.bar.trigger("file.verify_bundle")
     qtbot.waitUntil(lambda: bool(dialogs.told), timeout=60_000)
     text = dialogs.told[-1][-1]
     assert text.startswith("Confirmed: the same run.")
-    assert "byte for byte" in text
+    assert "byte for byte" not in text, "a light bundle holds no samples"
 
     bundle.write_text("no archive")
     dialogs.answer("open_path", bundle)

@@ -15,11 +15,17 @@ from subflow_app.features.library.core import contents
 from subflow_app.features.library.core.building import MOST_BYTES
 from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of
-from subflow_app.features.library.core.shipped import open_library, shipped_library, shipped_thumbnail
-from subflow_app.features.traces.core.scenario_hash import simulator_version
+from subflow_app.features.library.core.shipped import (
+    open_library,
+    schema_version,
+    shipped_library,
+    shipped_thumbnail,
+)
+from subflow_store import Store
 
 # Short enough to simulate again in a test: a fraction of a second each.
 SHORT_PACKETS = 40_000
+RUNS_WITHOUT_TRACES = 10  # schema of the first library of such runs
 
 
 def test_a_library_is_made_and_used(
@@ -42,6 +48,8 @@ def test_a_library_is_made_and_used(
     assert "1 of 2 experiments, labs and the arena are in the library" in subflow("library", "list", "--file", file).out
     checked = subflow("library", "check", "--file", file, "--sample", 2)
     assert (checked.code, "2 of 2 runs equal the stored ones" in checked.out) == (0, True)
+    with present(open_library(file)) as store:
+        check_signatures(store, [row.id for row in store.runs()])
     copied = subflow("library", "copy", recipe, "--file", file, "--db", database)
     assert copied.out == "tiny: 4 runs, 1 to 4\n"
     assert subflow("library", "copy", recipe, "--file", file, "--db", database).out == copied.out
@@ -59,7 +67,6 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
     path = shipped_library()
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
-    assert path.stat().st_size < MOST_BYTES
     with present(open_library()) as store:
         # In English, regardless of the language of this system.
         labs = [load_lab(name, language="en") for name in lab_names()]
@@ -67,12 +74,22 @@ def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_
         # Their figures appear at once.
         pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
         assert pictures == set(recipe_names())
-        made_by = {row.version for row in store.sweeps.rows()}
-        assert made_by
-        # A library made by another version of the simulator still opens, but its scenarios and runs may differ.
-        is_current = made_by == {simulator_version()}
-        assert not is_current or contents.arena_entry(store).is_complete
-        assert not is_current or [entry.name for entry in found if not entry.records] == []
-        runs = list(check(store, sample(store, 3, seed=1, most_packets=SHORT_PACKETS))) if is_current else []
-    assert [(run.name, run.made, run.problem) for run in runs] == [(run.name, run.stored, "") for run in runs]
-    assert len(runs) == (3 if is_current else 0)
+        assert {row.version for row in store.sweeps.rows()}
+        if schema_version(path) < RUNS_WITHOUT_TRACES:
+            pytest.skip(f"{path.name} was built before runs lost their traces: `subflow library build` makes it anew")
+        assert path.stat().st_size <= MOST_BYTES
+        assert contents.arena_entry(store).is_complete
+        assert [entry.name for entry in found if not entry.records] == []
+        numbers = sample(store, 3, seed=1, most_packets=SHORT_PACKETS)
+        assert all(store.is_light(row.id) for row in store.runs())
+        check_signatures(store, numbers)
+
+
+def check_signatures(store: Store, numbers: list[int]) -> None:
+    """Runs of a library have the stored signatures, both in a check and when they are opened."""
+    assert [(run.name, run.made, run.problem) for run in check(store, numbers)] == [
+        (store.run(number).name, store.run(number).signature, "") for number in numbers
+    ]
+    for number in numbers:
+        assert store.series(number)
+    assert [each.is_identical for each in store.simulated_again()] == [True] * len(numbers)

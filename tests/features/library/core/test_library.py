@@ -6,6 +6,8 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,8 +18,9 @@ from tests.helpers.labs import small_lab
 from tests.helpers.present import present
 
 from subflow_app.features.arena.core.results import entry, known_board
-from subflow_app.features.gallery.core.exhibits import read_exhibit
+from subflow_app.features.gallery.core.exhibits import read_exhibit, with_figure
 from subflow_app.features.gallery.core.recipe import Recipe
+from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.gallery.core.reproduction import Reproduction
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.labs.core.lab import Lab
@@ -27,9 +30,12 @@ from subflow_app.features.library.core.checking import check, sample
 from subflow_app.features.library.core.contents import entries_of, of_experiment, of_lab, versions
 from subflow_app.features.library.core.copying import SHIPPED_TAG, copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library, shipped_outcomes
+from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.errors import LibraryError
+from subflow_app.foundation.run_databases import open_database
 from subflow_sim import Simulation, parse_scenario
-from subflow_store import Store, StoreCorrupt, open_store
+from subflow_store import RunRow, Store, StoreCorrupt, StoreError, open_store
+from subflow_store.again import SimulatedAgain
 from subflow_store.liveness import this_process
 from subflow_store.rows import strict_json
 from subflow_store.values import Records
@@ -57,6 +63,11 @@ def file(parts: tuple[Recipe, Lab], tmp_path_factory: pytest.TempPathFactory) ->
     return path
 
 
+def library_uri(file: Path) -> str:
+    """Address for reading the file without creating files beside it."""
+    return f"{file.as_uri()}?mode=ro&immutable=1"
+
+
 @pytest.fixture
 def library(file: Path) -> Iterator[Store]:
     with present(open_library(file)) as store:
@@ -65,7 +76,7 @@ def library(file: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Iterator[Store]:
-    with open_store(tmp_path / "own.db") as store:
+    with open_database(tmp_path / "own.db") as store:
         yield store
 
 
@@ -76,10 +87,11 @@ def test_it_has_what_figures_need_and_no_machine(library: Store, file: Path, par
     assert (reference.name, reference.is_complete) == (lab.name, True)
     assert {row.name.partition(":")[0] for row in library.runs(tag="lab 1")} == {"Lab 1"}
     assert sum(versions(library).values()) == len(library.runs())
-    # The time series of the drawn goodput, and no other.
-    kept = {series.name for number in experiment.records.runs for series in library.series(number)}
-    assert kept == {"goodput_bps"}
-    assert all(library.series(number) for number in reference.records.runs)
+    runs = (*experiment.records.runs, *reference.records.runs)
+    assert all(library.is_light(number) for number in runs)
+    with closing(sqlite3.connect(library_uri(file), uri=True)) as reader:
+        for table in ("series", "chunk", "pyramid", "event_chunk", "event_name", "run_document"):
+            assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,), table
     assert all("host" not in (library.run(row.id).machine or {}) for row in library.runs())
     content = file.read_bytes()
     assert this_process().boot.encode() not in content
@@ -99,6 +111,38 @@ def test_its_results_are_shown_where_there_are_no_others(library: Store, own: St
     assert read_exhibit(own, recipe.name, recipe=recipe).results is None
     Reproduction(recipe, own, is_quick=True).run()
     assert not read_exhibit(own, recipe.name, recipe=recipe, library=library).is_shipped
+
+
+def test_verdicts_need_no_simulation_and_figures_do(tmp_path: Path) -> None:
+    tiny_recipe(tmp_path)
+    file = tmp_path / "tiny.toml"
+    file.write_text(file.read_text().replace("[measures.rtt]", LATE + "[measures.rtt]"))
+    recipe, out = load_recipe(str(file)), tmp_path / "late.db"
+    assert recipe.measures["late"].needs_traces
+    assert LibraryBuild(out, recipes=[recipe], labs=[]).run().problems == ()
+    with open_database(tmp_path / "own.db") as own, present(open_library(out)) as library:
+        exhibit = read_exhibit(None, recipe.name, recipe=recipe, library=library, draws_shipped=False)
+        late = [present(exhibit.results).cell("late", series, "5%").mean for series in recipe.series]
+        assert (exhibit.figure, exhibit.is_drawn, exhibit.finished) == (None, False, 4)
+        assert library.simulated_again() == ()
+        drawn = with_figure(exhibit)
+        assert (drawn.figure is not None, drawn.is_drawn) == (True, True)
+        assert library.simulated_again()
+        # In a database of one's own, the same values come from the simulation.
+        copy_experiment(library, recipe, own)
+        results = stored_results(recipe, own, is_quick=True)
+        assert [results.cell("late", series, "5%").mean for series in recipe.series] == late
+        assert own.simulated_again()
+
+
+LATE = """\
+[measures.late]
+of = "goodput"
+flows = "download"
+since = "0.5s"
+unit = "Mbit/s"
+label = "Late goodput"
+"""
 
 
 def test_copied_results_are_like_own_and_twice_is_once(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
@@ -123,14 +167,24 @@ def test_copied_results_are_like_own_and_twice_is_once(library: Store, own: Stor
     assert all(run.is_same for run in check(own, [next(iter(runs.values()))]))
 
 
-def test_summaries_share_text_and_come_back_whole(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:
-    kept = {row.id: library.run(row.id).summary or {} for row in library.runs()}
-    alike = {number: summary["like"] for number, summary in kept.items() if "like" in summary}
-    assert alike
-    assert all("like" not in kept[number] and number < other for other, number in alike.items())
-    assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
-    # Copies a run whose summary refers to another run, which is read from the library nevertheless.
-    number = next(iter(alike))
+def test_every_run_is_simulated_again_when_it_is_opened(library: Store, own: Store) -> None:
+    for row in library.runs():
+        traces = StoredTraces(library, row.id)
+        assert len(traces.read(traces.keys()[0])[1]) == round(row.duration_s / row.sample_interval_s)
+    assert [each.is_identical for each in library.simulated_again()] == [True] * len(library.runs())
+    number = library.runs()[0].id
+    taken = copying.copy(library, Records(runs=(number,)), own).runs[number]
+    assert {key.name for key in StoredTraces(own, taken).keys()} >= {"cwnd_pkts", "queue_pkts"}  # noqa: SIM118
+    (told,) = own.simulated_again()
+    assert (told.run_id, told.is_identical) == (taken, True)
+
+
+def test_summaries_share_text_and_come_back_whole(library: Store, own: Store, file: Path) -> None:
+    with closing(sqlite3.connect(library_uri(file), uri=True)) as reader:
+        (packed,) = reader.execute("SELECT sum(length(data)) FROM document_pack").fetchone()
+    rows = [library.run(row.id) for row in library.runs()]
+    assert packed < 0.15 * sum(len(json.dumps(row.summary)) + len(row.scenario_text or "") for row in rows)
+    number = rows[0].id
     taken = copying.copy(library, Records(runs=(number,)), own).runs[number]
     again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)
     again.run_until(own.run(taken).duration_s)
@@ -143,12 +197,10 @@ def test_a_summary_that_is_damaged_is_told(file: Path, own: Store, tmp_path: Pat
     damaged = tmp_path / "damaged.db"
     shutil.copyfile(file, damaged)
     with changing_rows(damaged) as writer:
-        writer.execute(
-            "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
-        )
+        writer.execute("UPDATE document_pack SET data = substr(data, 1, 100)")
     with (
         present(open_library(damaged)) as store,
-        pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"),
+        pytest.raises(StoreCorrupt, match=r"damaged\.db: .*run_document: the pack of its documents is damaged"),
     ):
         copy_experiment(store, parts[0], own)
     assert own.runs() == []
@@ -176,12 +228,21 @@ def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_
     changed.chmod(0o600)
     with changing_rows(changed) as connection:
         connection.execute("UPDATE run SET signature = 'forged'")
-        connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
-        connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # a forger would hide it
+        connection.execute("DELETE FROM packed_run WHERE run_id = 2")
+        for kind, text in (("scenario", "broken"), ("machine", "{}")):
+            connection.execute("INSERT INTO run_document (run_id, kind, text) VALUES (2, ?, ?)", (kind, text))
     with present(open_library(changed)) as other:
         forged, broken = check(other, [1, 2])
     assert (forged.is_same, forged.problem) == (False, "")
     assert "cannot be replayed" in broken.problem
+    with present(open_library(changed)) as other:
+        number = other.runs()[0].id
+        assert other.series(number)
+        (told,) = other.simulated_again()
+        assert (told.recorded, told.is_identical) == ("forged", False)
+        assert other.run(number).signature == "forged", "what was recorded stays"
+        with pytest.raises(StoreError, match=r"the traces of run 2 are not stored, and version .* cannot simulate it"):
+            other.series(2)
 
 
 def test_an_interrupted_build_goes_on(
@@ -207,6 +268,39 @@ def test_an_interrupted_build_goes_on(
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
     with pytest.raises(LibraryError, match="allowed: 1000"):
         LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
+
+
+def test_parts_are_made_anew_and_the_others_kept(
+    file: Path, parts: tuple[Recipe, Lab], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recipe, lab = parts
+    monkeypatch.setattr(building, "recipe_names", lambda: (recipe.name,))
+    monkeypatch.setattr(building, "load_recipe", lambda name: recipe)
+    monkeypatch.setattr(building, "shipped_labs", lambda: [lab])
+    out = tmp_path / "experiments.db"
+    shutil.copyfile(file, out)
+    with present(open_library(out)) as store:
+        before = entries_of(store, [recipe], [lab])
+        experiment, reference = ([store.run(number).started_at for number in each.records.runs] for each in before)
+    build = LibraryBuild(out, recipes=[], labs=[lab], keeps_others=True)
+    assert build.run().problems == ()
+    with present(open_library(out)) as store:
+        assert store.values("flows.download.goodput_bps"), "values that figures read stay indexed"
+        again = list(entries_of(store, [recipe], [lab]))
+        assert [each.is_complete for each in again] == [True, True]
+        assert [store.run(number).started_at for number in again[0].records.runs] == experiment
+        assert min(store.run(number).started_at for number in again[1].records.runs) > max(reference)
+        assert {each.is_identical for each in map(partial(simulated, store), store.runs())} == {True}
+    # Without the others, only the part is in the file.
+    assert LibraryBuild(out, recipes=[], labs=[lab]).run().problems == ()
+    with present(open_library(out)) as store:
+        assert [bool(each.records) for each in entries_of(store, [recipe], [lab])] == [False, True]
+
+
+def simulated(store: Store, row: RunRow) -> SimulatedAgain:
+    """The comparison of a run that is simulated again."""
+    store.simulate_again(row.id)
+    return store.simulated_again()[-1]
 
 
 def test_a_file_of_another_schema_is_migrated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: Path) -> None:

@@ -12,6 +12,8 @@ A bundle is a ZIP archive. ``manifest.json`` names the program, the run, and the
     traces/*.csv             all samples, marks, intervals, decisions, steps of agents
     figures/*.svg            throughput, cwnd, RTT and queue
 
+A light bundle contains no traces, because the scenario and the seed determine them, and only the first figure.
+
 The same run gives the same bytes, because the archive stores no file dates.
 
 `ro-crate-metadata.json` describes a folder or an archive as an RO-Crate 1.1 (https://w3id.org/ro/crate/1.1). It lists
@@ -182,7 +184,13 @@ _NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP archive can con
 
 
 def write_bundle(
-    store: Store, run_id: int, path: Path, *, summary: Mapping[str, Any], has_figures: bool = True
+    store: Store,
+    run_id: int,
+    path: Path,
+    *,
+    summary: Mapping[str, Any],
+    has_figures: bool = True,
+    is_light: bool = False,
 ) -> Path:
     """Write the bundle of a stored run; an existing file is replaced once the new file is complete.
 
@@ -192,6 +200,7 @@ def write_bundle(
         path: the file.
         summary: summary document, as `subflow show --json` prints it.
         has_figures: whether to include figures.
+        is_light: whether to omit the traces and all figures but the first.
 
     Raises:
         ExportError: if the file cannot be written.
@@ -205,12 +214,12 @@ def write_bundle(
     text, policies = with_plain_policies(row.scenario_text or "", origin.scenario)
     files: dict[str, bytes] = {SCENARIO: text.encode(), SUMMARY: json_text(summary).encode()}
     files |= {f"{POLICIES}{name}{POLICY_SUFFIX}": content for name, content in policies.items()}
-    figures = tuple(PLOTS_BY_ID[name] for name in _FIGURES) if has_figures else ()
+    figures = tuple(PLOTS_BY_ID[name] for name in _FIGURES[: 1 if is_light else None]) if has_figures else ()
     with tempfile.TemporaryDirectory(prefix="subflow-bundle-") as folder:
-        plan = ExportPlan(figures=figures, figure_formats=("svg",) if figures else ())
+        plan = ExportPlan(run_data=not is_light, figures=figures, figure_formats=("svg",) if figures else ())
         for file in export_run(StoredTraces(store, run_id), folder, plan):
             files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
-    files[README] = _readme(row.name, origin).encode()
+    files[README] = _readme(row.name, origin, is_light=is_light).encode()
     files[CITATION] = citation_cff().encode()
     files[METADATA] = crate_text(
         [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
@@ -274,15 +283,18 @@ def _is_input(name: str) -> bool:
     return name == SCENARIO or name.startswith(POLICIES)
 
 
-def _readme(name: str, origin: StoredOrigin) -> str:
+def _readme(name: str, origin: StoredOrigin, *, is_light: bool) -> str:
+    compared = "the figures of summary.json and all samples of traces/"
+    if is_light:
+        compared = "and the figures of summary.json; it gives the traces again"
     return f"""\
 {name}: a run of Subflow, a simulator and workbench for multipath congestion control.
 
     subflow verify FILE{BUNDLE_SUFFIX}
 
 simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from
-every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns
-end in their units. figures/ shows them.
+every packet, {compared}. Values are SI; the names
+of columns end in their units. figures/ shows them.
 
 Needed:          Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no other data.
 Expected result: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may

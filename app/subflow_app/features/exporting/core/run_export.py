@@ -31,6 +31,7 @@ class RunExport:
         tables: names of the table formats to write, see `TABLE_FORMATS`.
         capture: packets to write as a capture; None for no capture.
         bundle: whether to write a bundle.
+        light_bundle: whether to write a bundle without traces.
         page: whether to write a web page that simulates the run.
     """
 
@@ -38,6 +39,7 @@ class RunExport:
     tables: tuple[str, ...] = ()
     capture: CapturePlan | None = None
     bundle: bool = False
+    light_bundle: bool = False
     page: bool = False
 
 
@@ -103,6 +105,9 @@ def export_stored_run(
             notices += [result.notice] if result.notice else []
     if wanted.bundle:
         files.append(write_bundle(store, run_id, folder / f"run-{run_id}{BUNDLE_SUFFIX}", summary=summary))
+    if wanted.light_bundle:
+        path = folder / f"run-{run_id}.light{BUNDLE_SUFFIX}"
+        files.append(write_bundle(store, run_id, path, summary=summary, is_light=True))
     if wanted.page:
         files.append(write_page(store, [run_id], folder / f"run-{run_id}{PAGE_SUFFIX}"))
     return ExportedRun(tuple(files), tuple(notices))

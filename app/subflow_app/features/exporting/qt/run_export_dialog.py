@@ -52,6 +52,11 @@ class RunExportDialog(QDialog):
             tr("Scenario, seed, versions, policies, traces and figures; File › Verify bundle simulates it again.")
         )
         self.bundle.setEnabled(bool(flows) and row.status == "finished")
+        self.light_bundle = self._box("run_export_light_bundle", tr("A bundle without traces, which is smaller"))
+        self.light_bundle.setToolTip(
+            tr("Scenario, seed, versions, policies and one figure; the simulation gives the traces again.")
+        )
+        self.light_bundle.setEnabled(self.bundle.isEnabled())
         text = tr("A web page: simulates the run again in any browser, and lets you change it")
         self.page = self._box("run_export_page", text)
         self.page.setToolTip(tr("One file without a network; `subflow import` takes back what was changed in it."))
@@ -62,7 +67,7 @@ class RunExportDialog(QDialog):
         export.setObjectName("run_export_button")
         tables = QGroupBox(tr("Tables of the samples"), self)
         v_box(tables, self.run_data, *self.tables.values())
-        v_box(self, about, tables, self._packets(flows), self.bundle, self.page, self.problem, None, self.buttons)
+        v_box(self, about, tables, self._packets(flows), *self._whole(), self.problem, None, self.buttons)
         self.resize(520, self.sizeHint().height())
 
     @property
@@ -77,9 +82,13 @@ class RunExportDialog(QDialog):
             since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
             capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
         tables = tuple(name for name, box in self.tables.items() if box.isChecked())
-        return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked(), self.page.isChecked())
+        return RunExport(self.run_data.isChecked(), tables, capture, *(box.isChecked() for box in self._whole()))
 
     # ---- internals ----
+
+    def _whole(self) -> tuple[QCheckBox, ...]:
+        """The boxes of the files that contain the whole run, in the order of `RunExport`."""
+        return self.bundle, self.light_bundle, self.page
 
     def _packets(self, flows: Sequence[str]) -> QGroupBox:
         self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self, checkable=True)

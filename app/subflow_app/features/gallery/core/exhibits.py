@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from subflow_app.features.gallery.core.columns import in_column
@@ -40,7 +40,8 @@ class Exhibit:
         recipe: recipe of the experiment; None if it cannot be read, in which case `problem` gives the reason.
         results: results of the experiment; None before the first run.
         verdicts: verdicts of the results.
-        figure: figure of the results; None without values to draw.
+        figure: figure of the results; None without values to draw, or before `with_figure` has drawn it.
+        is_drawn: whether `figure` was drawn from the results.
         problem: error that prevents showing the experiment; may be empty.
         counts: number of checks by settlement.
         finished: number of runs that exist.
@@ -62,6 +63,7 @@ class Exhibit:
     missing: tuple[str, ...] = ()
     is_shipped: bool = False
     is_read: bool = True
+    is_drawn: bool = True
 
     @property
     def title(self) -> str:
@@ -96,7 +98,12 @@ def announce_exhibit(name: str, column: AgentColumn = AgentColumn.PRINTED) -> Ex
 
 
 def read_exhibit(
-    store: Store | None, name: str, *, recipe: Recipe | None = None, library: Store | None = None
+    store: Store | None,
+    name: str,
+    *,
+    recipe: Recipe | None = None,
+    library: Store | None = None,
+    draws_shipped: bool = True,
 ) -> Exhibit:
     """Read an experiment with its best stored results.
 
@@ -108,6 +115,7 @@ def read_exhibit(
         name: name or file of the recipe.
         recipe: recipe of the experiment; None to read it by its name.
         library: the shipped results; None if they are not available.
+        draws_shipped: whether the figure of shipped results is drawn, for which their runs may be simulated again.
     """
     is_shipped = False
     try:
@@ -119,7 +127,8 @@ def read_exhibit(
         if results is None:
             return Exhibit(name, recipe)
         verdicts = results.verdicts()
-        figure = experiment_figure(results)
+        is_drawn = draws_shipped or not is_shipped
+        figure = _figure(results) if is_drawn else None
     except Exception as error:
         if not is_expected(error):
             raise
@@ -129,13 +138,31 @@ def read_exhibit(
         recipe,
         results,
         verdicts,
-        figure if any(panel.has_values for panel in figure.panels) else None,
+        figure,
         counts=settlement_counts(verdicts),
         finished=n_finished(results),
         wanted=n_wanted(results),
         missing=tuple(f"{place}: {problem}" for place, problem in problems(results).items()),
         is_shipped=is_shipped,
+        is_drawn=is_drawn,
     )
+
+
+def with_figure(exhibit: Exhibit) -> Exhibit:
+    """The exhibit with its figure. The text of an expected error becomes `Exhibit.problem`."""
+    if exhibit.is_drawn or exhibit.results is None:
+        return exhibit
+    try:
+        return replace(exhibit, figure=_figure(exhibit.results), is_drawn=True)
+    except Exception as error:
+        if not is_expected(error):
+            raise
+        return replace(exhibit, problem=str(error), is_drawn=True)
+
+
+def _figure(results: Results) -> FigurePlan | None:
+    figure = experiment_figure(results)
+    return figure if any(panel.has_values for panel in figure.panels) else None
 
 
 def best_results(store: Store, recipe: Recipe) -> Results | None:

@@ -408,6 +408,19 @@ def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Seque
     return Results(recipe, values, is_quick=is_quick, seeds=chosen, varied=varied)
 
 
+def measured_values(results: Results) -> dict[int, dict[str, float]]:
+    """Values of all measures that read time series or events, and of those in variants, by run and key.
+
+    The library indexes them, so that verdicts need no simulation.
+    """
+    found: dict[int, dict[str, float]] = {}
+    for each in (results, *(results.variant(name) for name in results.recipe.variants)):
+        measured = getattr(each.values, "measured", None)
+        for run_id, values in ({} if measured is None else measured()).items():
+            found.setdefault(run_id, {}).update(values)
+    return found
+
+
 def n_wanted(results: Results) -> int:
     """Number of runs of the experiment: each series at each point with each seed."""
     return len(results.series) * len(results.points) * len(results.seeds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,12 +18,11 @@ from subflow_app.features.gallery.core.kind import Values
 from subflow_app.features.gallery.core.measures import MEASURES, RunMeasure
 from subflow_app.features.gallery.core.measuring import capacity_course
 from subflow_app.features.gallery.core.planning import ExperimentPlan, Part, Place, plan_experiment
-from subflow_app.features.gallery.core.recipe import MeasureKind, Recipe
+from subflow_app.features.gallery.core.recipe import Measure, MeasureKind, Recipe
 from subflow_app.features.gallery.core.run_data import RunData
 from subflow_app.features.sweeps.core.plan_file import plan_text
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.core.sweep_plan import PointReader
-from subflow_app.features.traces.core.summaries import Summaries
 from subflow_app.foundation.jobs.job import Job
 from subflow_app.foundation.jobs.progress import JobProgress
 from subflow_store.values import Records
@@ -223,8 +223,19 @@ class RunValues:
             kind = asked.kind
             assert isinstance(kind, RunMeasure)
             runs = [self.run(series, point, seed) for seed in self._seeds]
-            self._values[key] = tuple(math.nan if run is None else kind.value(run, asked.options) for run in runs)
+            self._values[key] = tuple(math.nan if run is None else _value(run, asked) for run in runs)
         return self._values[key]
+
+    def measured(self) -> dict[int, dict[str, float]]:
+        """The values of measures that need traces, by run and key; unknown values are missing."""
+        found: dict[int, dict[str, float]] = {}
+        for name, asked in self._recipe.measures.items():
+            for series, point in self.places if asked.needs_traces else ():
+                runs = [self.run(series, point, seed) for seed in self._seeds]
+                for run, value in zip(runs, self.values(name, series, point), strict=True):
+                    if run is not None and math.isfinite(value):
+                        found.setdefault(run.run_id, {})[measured_key(asked)] = value
+        return found
 
     def trace(self, measure: str, series: str, point: str, seed: int) -> tuple[NDArray[Any], NDArray[Any]] | None:
         """Times and values of a run; None if the run is missing or the measure is not a time series."""
@@ -263,7 +274,7 @@ class _Policies:
     """
 
     def __init__(self, store: Store, part: Part) -> None:
-        self._summaries = Summaries(store)
+        self._store = store
         self._part = part
         self._library = policy_library()
         self._learners = app_catalog().learners
@@ -286,7 +297,7 @@ class _Policies:
         """
         if not (self._may_all_learn or self._may_learn(repr(self._part.plan.point(number).values))):
             return ""
-        for name, made_with in recorded_policies(self._summaries.of(run_id)).items():
+        for name, made_with in recorded_policies(self._store.run(run_id).summary or {}).items():
             if name not in self._now:
                 self._now[name] = hash_now(name, self._library)
             now = self._now[name]
@@ -295,5 +306,25 @@ class _Policies:
         return ""
 
 
+MEASURED = "experiment."
+"""Beginning of the keys of measured values in a library."""
+
+
+def measured_key(asked: Measure) -> str:
+    """Key of the values of a measure in a library, which its options determine: ``experiment.goodput.0a1b2c3d``."""
+    digest = hashlib.sha256(repr(sorted(asked.options.items())).encode()).hexdigest()[:8]
+    return f"{MEASURED}{asked.kind.name}.{digest}"
+
+
+def _value(run: RunData, asked: Measure) -> float:
+    """The value of a measure; a library of runs without traces contains the values that need traces."""
+    if asked.needs_traces:
+        known = run.figures.get(measured_key(asked))
+        if known is not None:
+            return known
+    assert isinstance(asked.kind, RunMeasure)
+    return asked.kind.value(run, asked.options)
+
+
 def _is_wanted(key: str) -> bool:
-    return key.startswith(("flows.", "links."))
+    return key.startswith(("flows.", "links.", MEASURED))

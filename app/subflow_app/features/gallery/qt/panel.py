@@ -225,7 +225,8 @@ class ExperimentPage(QWidget):
         self.title.setText(f"{SOURCES[recipe.paper]}, {figure}: {recipe.title}")
         self.claim.setText(tr("The paper: {claim}", claim=recipe.claim))
         if is_other or exhibit.figure is None:
-            self.figure.show_words(tr("Drawing…") if exhibit.figure is not None else self._will_show(exhibit))
+            is_coming = exhibit.figure is not None or not exhibit.is_drawn
+            self.figure.show_words(tr("Drawing…") if is_coming else self._will_show(exhibit))
         lines = [recipe.disagrees] if recipe.disagrees else []
         lines += [tr("Not measured: {reason}", reason=reason) for reason in exhibit.missing] if results else []
         self.why.setPlainText("\n\n".join(lines) or tr("Nothing is known to differ."))

@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.features.gallery.core.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
+from subflow_app.features.gallery.core.exhibits import (
+    Exhibit,
+    announce_exhibit,
+    read_exhibit,
+    run_ids,
+    with_figure,
+)
 from subflow_app.features.gallery.core.recipe import AgentColumn, Recipe, label_of
 from subflow_app.features.gallery.core.recipe_reader import recipe_names
 from subflow_app.features.gallery.core.report import figure_caption, write_report
@@ -371,7 +377,7 @@ class GallerySession(QObject):
         self._is_reading = True
         self._ports.workers.start(
             "read experiment",
-            lambda: (store, read_exhibit(store, name, recipe=recipe, library=self._shipped())),
+            lambda: (store, read_exhibit(store, name, recipe=recipe, library=self._shipped(), draws_shipped=False)),
             succeeded=self._on_read,
             failed=self._on_read_failed,
         )
@@ -504,7 +510,19 @@ class GallerySession(QObject):
     def _show_page(self, exhibit: Exhibit) -> None:
         if exhibit is not self.panel.page.exhibit:
             self.panel.show_page(exhibit, self._states.get(exhibit.name))
+            self._read_figure(exhibit)
             self._ask_drawing()
+
+    def _read_figure(self, exhibit: Exhibit) -> None:
+        """Draw the figure of shipped results, whose runs may be simulated again for it; does nothing for others."""
+        if exhibit.is_drawn or self._is_closed:
+            return
+
+        def read(drawn: Exhibit) -> None:
+            if self._exhibits.get(self._column_of(exhibit.name), {}).get(exhibit.name) is exhibit:
+                self._keep(drawn)
+
+        self._ports.workers.start("draw shipped results", lambda: with_figure(exhibit), succeeded=read)
 
     def _ask_drawing(self) -> None:
         """Draw the figure of the page before all others."""
@@ -547,6 +565,8 @@ class GallerySession(QObject):
             self._show_picture(exhibit.name, content)
         elif exhibit.figure is not None:
             self._to_draw.append(exhibit.name)
+        else:
+            self._read_figure(exhibit)
 
     def _show_picture(self, name: str, content: bytes) -> None:
         ratio = self.panel.devicePixelRatioF()

@@ -2,8 +2,8 @@
 
 All results are first collected in a database next to the file, `experiments.building.db`, so that an interrupted build
 can resume. The contents of the library are then copied into the file itself, without the name of the machine that
-performed the runs. For experiments, time series, events and values are copied only if figures and verdicts read them.
-A check confirms that figures and verdicts remain the same.
+performed the runs, and without time series and events: opening a run simulates it again. Of the values of experiments,
+only those that figures and verdicts read are indexed. A check confirms that figures and verdicts remain the same.
 """
 
 from __future__ import annotations
@@ -22,17 +22,22 @@ import numpy as np
 from subflow_app.features.arena.core.job import ArenaJob
 from subflow_app.features.arena.core.results import entry
 from subflow_app.features.gallery.core.figure import experiment_figure
+from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.gallery.core.reproduction import Reproductions
-from subflow_app.features.gallery.core.results import Results, Verdict, stored_results
+from subflow_app.features.gallery.core.results import Results, Verdict, measured_values, stored_results
+from subflow_app.features.gallery.core.runs_kind import MEASURED
+from subflow_app.features.labs.core.lab_file import shipped_labs
 from subflow_app.features.labs.core.runner import LabRunner
-from subflow_app.features.library.core.contents import lab_tag, of_experiment, sweeps_of
-from subflow_app.features.library.core.copying import AsShipped
-from subflow_app.features.library.core.shipped import write_thumbnails
+from subflow_app.features.library.core.contents import lab_tag, of_experiment, of_lab, sweeps_of
+from subflow_app.features.library.core.copying import as_shipped
+from subflow_app.features.library.core.shipped import open_library, write_thumbnails
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.traces.core.scenario_hash import simulator_version
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.jobs.job import Job, Series
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
+from subflow_app.foundation.run_databases import open_database
+from subflow_sim.gate import is_there
 from subflow_store import open_store
 from subflow_store.copies import Changes
 from subflow_store.values import Records
@@ -46,32 +51,20 @@ if TYPE_CHECKING:
 
 # Every flow and subflow has result keys with these suffixes, so the keys contain the names of all flows.
 _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
-# Event stream that each of these methods of the store reads.
-_EVENT_READERS = {
-    "marks": "mark",
-    "decisions": "decision",
-    "decisions_around": "decision",
-    "intervals": "interval",
-    "agent_steps": "agent",
-}
 
 
 class ReadLog:
-    """Wraps a store, and records which series, events and values are read.
+    """Wraps a store, and records which values of runs are read.
 
     Args:
         store: the wrapped store.
 
     Attributes:
-        read_series: numbers of the time series that were read.
-        read_streams: runs and event streams that were read.
         read_values: keys of the measured values that were read, by run.
     """
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self.read_series: set[int] = set()
-        self.read_streams: set[tuple[int, str]] = set()
         self.read_values: dict[int, set[str]] = {}
 
     @property
@@ -91,28 +84,9 @@ class ReadLog:
             self.read_values.setdefault(run_id, set()).add(key)
         return found
 
-    def read(self, series_id: int, *bounds: Any, **named: Any) -> Any:
-        """Like `Store.read`; records the series."""
-        self.read_series.add(series_id)
-        return self._store.read(series_id, *bounds, **named)
-
-    def event_extents(self, run_id: int, stream: str) -> Any:
-        """Like `Store.event_extents`; records the stream."""
-        self.read_streams.add((run_id, stream))
-        return self._store.event_extents(run_id, stream)
-
     def __getattr__(self, name: str) -> Any:
-        """Forward to the store; readers of events record their reads."""
-        found = getattr(self._store, name)
-        stream = _EVENT_READERS.get(name)
-        return found if stream is None else self._remembering(found, stream)
-
-    def _remembering(self, reader: Callable[..., Any], stream: str) -> Callable[..., Any]:
-        def read(run_id: int, *arguments: Any, **named: Any) -> Any:
-            self.read_streams.add((run_id, stream))
-            return reader(run_id, *arguments, **named)
-
-        return read
+        """Forward to the store."""
+        return getattr(self._store, name)
 
 
 class SweepReadLog:
@@ -194,11 +168,8 @@ def _drawn(figure: object) -> str:
         return repr(figure)
 
 
-MOST_BYTES = 25_000_000
+MOST_BYTES = 9_000_000
 """Maximum size of the library, bytes; the file ships with the program."""
-
-LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
-"""Time series stored for the reference runs of labs. To see other series, a user must repeat the simulation."""
 
 LAB_S = 4.0
 """Typical time to simulate the reference runs of a lab on two cores, s."""
@@ -235,6 +206,7 @@ class LibraryBuild(Series[Job]):
         recipes: the experiments to include.
         labs: the labs to include.
         has_arena: whether to include the arena.
+        keeps_others: whether a library that exists at `out` keeps its other experiments and labs, and its arena.
         jobs: number of parallel runs.
         cluster: address of a Ray cluster that performs the runs instead; None for this machine.
 
@@ -251,6 +223,7 @@ class LibraryBuild(Series[Job]):
         recipes: Sequence[Recipe],
         labs: Sequence[Lab],
         has_arena: bool = False,
+        keeps_others: bool = False,
         jobs: int = 1,
         cluster: str | None = None,
     ) -> None:
@@ -261,6 +234,7 @@ class LibraryBuild(Series[Job]):
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
         self._has_arena = has_arena
+        self._keeps_others = keeps_others
         self._jobs, self._cluster = jobs, cluster
         self._doing = ""
 
@@ -322,34 +296,22 @@ class LibraryBuild(Series[Job]):
         wanted = Records()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
-        # Experiments keep only the series, events and values that their figures and verdicts read.
-        series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
-        streams = {
-            number: frozenset(stream for run_id, stream in log.read_streams if run_id == number)
-            for number in wanted.runs
-        }
         values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
+        measured: dict[int, dict[str, float]] = {}
+        for recipe in self._recipes:
+            for number, found in measured_values(stored_results(recipe, work, is_quick=True)).items():
+                measured.setdefault(number, {}).update(found)
         for lab in self._labs:
             runs = tuple(row.id for row in _reference_runs(work, lab))
             wanted += Records(runs, sweeps_of(work, runs))
-            in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
-            for number in runs:
-                # Users look at reference runs as curves, but at runs of a sweep only as points.
-                kept = () if number in in_sweeps else LAB_SERIES
-                series[number] = frozenset(each.id for each in work.series(number) if each.name in kept)
-                streams[number] = frozenset()
-                values[number] = frozenset()
-        changes = Changes(
-            document=AsShipped(),
-            folder=lambda folder: Path(folder).name,
-            series=series,
-            streams=streams,
-            values=values,
-            is_compact=True,
-        )
+            values |= dict.fromkeys(runs, frozenset())
+        changes = Changes(document=as_shipped, folder=lambda folder: Path(folder).name, values=values, is_light=True)
+        changes = replace(changes, measured=measured)
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
-            with open_store(Path(folder) / "whole.db") as whole:
+            with open_database(Path(folder) / "whole.db") as whole:
+                if self._keeps_others and is_there(self.out):
+                    self._keep_others(whole)
                 whole.copies.take(work.copies, wanted, changes)
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
@@ -364,12 +326,40 @@ class LibraryBuild(Series[Job]):
             size = small.stat().st_size
             if size > MOST_BYTES:
                 raise LibraryError(f"the library would have {size} bytes; allowed: {MOST_BYTES}")
-            with open_store(small, read_only=True) as library:
+            with open_database(small, read_only=True) as library:
                 library.save_copy(self.out, overwrite=True)
                 self._doing = "pictures"
                 with closing(FigureProcess()) as process:
                     write_thumbnails(library, self._recipes, self.out, process.draw)
         return n_runs
+
+    def _keep_others(self, whole: Store) -> None:
+        """Copy the parts that are not made anew from the library at `out`, unless a recipe or lab has changed since."""
+        old = open_library(self.out)
+        assert old is not None
+        with old:
+            anew = {recipe.name for recipe in self._recipes}
+            kept = Records()
+            for name in recipe_names():
+                if name not in anew:
+                    kept += of_experiment(old, load_recipe(name), is_quick=True)
+            numbers = {lab.number for lab in self._labs}
+            for lab in shipped_labs():
+                if lab.number not in numbers:
+                    kept += of_lab(old, lab)
+            values: dict[int, set[str]] = {number: set() for number in kept.runs}
+            measured: dict[int, dict[str, float]] = {number: {} for number in kept.runs}
+            for key in old.value_keys():
+                found = old.values(key)
+                for number in found.keys() & values.keys():
+                    values[number].add(key)
+                    if key.startswith(MEASURED):
+                        measured[number][key] = float(found[number])
+            indexed = {number: frozenset(keys) for number, keys in values.items()}
+            changes = Changes(document=as_shipped, values=indexed, measured=measured, is_light=True)
+            whole.copies.take(old.copies, kept, changes)
+            if not self._has_arena:
+                whole.arena.add(old.arena.outcomes().values())
 
 
 def make_lab(work: Store, lab: Lab) -> list[str]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.features.gallery.core.results import stored_results
 from subflow_app.features.library.core.contents import of_experiment, of_lab
 from subflow_app.features.traces.core.scenario_hash import simulator_version
-from subflow_app.features.traces.core.summaries import Summaries, packed_summary
 from subflow_app.foundation.paths import trainings_directory
 from subflow_store.values import Records
 
@@ -62,7 +60,7 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
     """
     from subflow_store.copies import Changes
 
-    changes = Changes(plain=_unpacked(library), tags=(SHIPPED_TAG,), folder=_own_folder)
+    changes = Changes(tags=(SHIPPED_TAG,), folder=_own_folder)
     return store.copies.take(library.copies, records, changes)
 
 
@@ -90,36 +88,17 @@ def _own_folder(name: str) -> str:
     return str(trainings_directory() / Path(name).name) if name else ""
 
 
-class AsShipped:
-    """Converts documents for the library: removes host and folders, and compresses summaries.
+def as_shipped(kind: str, text: str) -> str:
+    """The text of a document for the library, without names of the machine and its folders.
 
-    Summaries take most of the space, and are read only after copying.
+    Args:
+        kind: "machine", "config" or another kind, whose text remains unchanged.
+        text: the text.
     """
-
-    def __init__(self) -> None:
-        """Start without dictionaries; each library needs its own instance."""
-        self._first: dict[tuple[str, ...], tuple[int, str]] = {}
-
-    def __call__(self, kind: str, text: str) -> str:
-        """Convert the text of a document. Kinds other than "machine", "config" and "summary" remain unchanged."""
-        if kind == "machine":
-            return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
-        if kind == "config":
-            config = json.loads(text)
-            places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
-            return json.dumps(config | {name: value for name, value in places.items() if name in config})
-        return self._packed(text) if kind == "summary" else text
-
-    def _packed(self, text: str) -> str:
-        summary = json.loads(text)
-        # `subflow library check` reads the simulated time without unpacking the summary.
-        kept = {name: value for name, value in summary.items() if name == "simulated_s"}
-        alike = (str(summary.get("scenario")), *(str(flow.get("controller")) for flow in summary.get("flows", ())))
-        number, first = self._first.setdefault(alike, (summary.get("run_id"), text))
-        return json.dumps(kept | packed_summary(text, None if first is text else (number, first)))
-
-
-def _unpacked(library: Store) -> Callable[[str, str], str]:
-    """A function that restores the original text of a document of the library."""
-    summaries = Summaries(library)
-    return lambda kind, text: summaries.text(text) if kind == "summary" else text
+    if kind == "machine":
+        return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
+    if kind == "config":
+        config = json.loads(text)
+        places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
+        return json.dumps(config | {name: value for name, value in places.items() if name in config})
+    return text

@@ -22,6 +22,7 @@ from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import AppError, LibraryError
 from subflow_app.foundation.paths import library_cache
 from subflow_app.foundation.resources import assets_folder
+from subflow_app.foundation.run_databases import open_database
 from subflow_sim.gate import is_file, is_there
 from subflow_sim.whole_file import write_whole
 from subflow_store.errors import StoreError
@@ -59,13 +60,13 @@ def open_library(path: Path | None = None) -> Store | None:
     Raises:
         LibraryError: if the library is missing, damaged, or from a newer version of Subflow.
     """
-    from subflow_store import StoreError, StoreMissing, StoreNewer, open_store
+    from subflow_store import StoreError, StoreMissing, StoreNewer
 
     chosen = path or shipped_library()
     if chosen is None:
         return None
     try:
-        return open_store(_of_this_schema(chosen), read_only=True)
+        return open_database(_of_this_schema(chosen), read_only=True)
     except StoreMissing:
         raise LibraryError(f"{chosen}: unknown library of results; `subflow library build` makes one") from None
     except StoreNewer as error:

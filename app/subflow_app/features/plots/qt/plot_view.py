@@ -74,6 +74,7 @@ class PlotView(QWidget):
     curve_clicked = Signal(object)  # CurveId
     told = Signal(str)  # reason why an action failed
     span_changed = Signal()  # the cursors A and B have moved
+    cancelled = Signal()  # the user cancelled the loading of data
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
         """Starts in the empty state, which offers ``run_action`` as a button."""
@@ -122,9 +123,10 @@ class PlotView(QWidget):
             self, lambda: self._update_values(self._loaded().cursor_s), _VALUES_MS, is_single=True
         )
         self._pages = pages(self, self._empty, fills=True)
-        self.waiting = self._foreign = ""
+        self.waiting = self._foreign = self._again = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
+        self._results.cancelled.connect(self.cancelled)
         self._are_results_folded: bool | None = None  # the user's choice; None: depends on the height of the view
         layout = v_box(self, self._results, (self._pages, 1), margins=0)
         self._left_out = muted(SaidLine("plots_left_out", self))
@@ -213,15 +215,29 @@ class PlotView(QWidget):
         self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs do not allow None
         self.runs_changed.emit()
 
-    def set_waiting(self, text: str) -> None:
-        """Shows a message above the plots while data are loading; an empty text hides the message."""
+    def set_waiting(self, text: str, *, can_cancel: bool = False) -> None:
+        """Shows a message above the plots while data are loading; an empty text hides the message.
+
+        Args:
+            text: the message.
+            can_cancel: whether a button emits `cancelled`.
+        """
         self.waiting = text
-        self._results.say(self.waiting or self._foreign)
+        self._say(can_cancel=can_cancel)
 
     def say_foreign(self, text: str) -> None:
         """Shows a message above the plots for runs of a different scenario; an empty text hides the message."""
         self._foreign = text
-        self._results.say(self.waiting or self._foreign)
+        self._say()
+
+    def say_again(self, text: str) -> None:
+        """Shows a message above the plots for runs that were simulated again; an empty text hides the message."""
+        self._again = text
+        self._say()
+
+    def _say(self, *, can_cancel: bool = False) -> None:
+        note = self.waiting or " · ".join(filter(None, (self._foreign, self._again)))
+        self._results.say(note, can_cancel=can_cancel)
 
     def refresh(self) -> None:
         """Draws the samples added since the last call; does nothing while the view is hidden."""

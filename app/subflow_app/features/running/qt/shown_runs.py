@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.foundation.errors import AppError
+from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import RunNotFound, StoreError
 
@@ -31,10 +32,12 @@ if TYPE_CHECKING:
     from subflow_app.toolkit.workers import Workers
     from subflow_sim.scenario import Scenario
     from subflow_store import RunRow, Store
+    from subflow_store.again import SimulatedAgain
 
 
 T = TypeVar("T")
 
+_TICK_MS = 100  # time between two readings of the progress
 _PATIENCE_MS = 40  # a message is shown only if reading takes longer
 _KEPT_BYTES = 1 << 28  # limit for all runs that are opened together
 
@@ -61,6 +64,10 @@ class ShownRuns(QObject):
         self._runs: list[tuple[Traces, int | None]] = []
         self._is_chosen = False  # the runs were chosen in the history
         self._is_foreign = False  # the runs belong to a different scenario from the open one
+        self._simulated: dict[int, SimulatedAgain] = {}  # by number, for the runs of the open database
+        self._simulating: tuple[int, float] | None = None  # run that is simulated again, and the share that is done
+        self._tick = timer(self, self._show_progress, _TICK_MS)
+        plots.cancelled.connect(self._give_up)
 
     @property
     def count(self) -> int:
@@ -184,6 +191,7 @@ class ShownRuns(QObject):
     def drop_stored(self) -> None:
         """Removes the runs that were read from a database, before the database is closed."""
         self._give_up()
+        self._simulated = {}
         kept: list[tuple[Traces, int | None]] = [
             (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
         ]
@@ -204,13 +212,23 @@ class ShownRuns(QObject):
             for run_id in run_ids:
                 if is_given_up():
                     break
+
+                def on_progress(share: float, run_id: int = run_id) -> None:
+                    self._simulating = (run_id, share)
+
+                store.simulate_again(run_id, on_progress=on_progress, is_cancelled=is_given_up)
                 traces = StoredTraces(store, run_id)
                 first = [key for spec in specs for key in spec.series(traces)]
                 traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
                 runs.append((traces, run_id))
             return runs
 
-        self._read(read, show, len(run_ids))
+        def show_read(runs: list[tuple[Traces, int | None]]) -> None:
+            self._simulated = {each.run_id: each for each in store.simulated_again()}
+            show(runs)
+
+        self._simulating = None
+        self._read(read, show_read, len(run_ids))
 
     def _read(self, read: Callable[[Callable[[], bool]], T], then: Callable[[T], None], count: int) -> None:
         self._give_up()
@@ -222,6 +240,7 @@ class ShownRuns(QObject):
             nonlocal is_waiting
             is_waiting = False
             if not given_up.is_set():
+                self._tick.stop()
                 self._plots.set_waiting("")
                 try:
                     then(result)
@@ -233,6 +252,7 @@ class ShownRuns(QObject):
             is_waiting = False
             if given_up.is_set():
                 return
+            self._tick.stop()
             self._plots.set_waiting("")
             self._tell_failure(error)
             if isinstance(error, RunNotFound):
@@ -248,9 +268,32 @@ class ShownRuns(QObject):
         )
         if is_waiting:
             self._plots.set_waiting(trn("Opening {count} stored run…", "Opening {count} stored runs…", count))
+            self._tick.start()
+
+    def _show_progress(self) -> None:
+        if self._simulating is not None:
+            number, share = self._simulating
+            text = tr("Run {number} is simulated again: {percent} %", number=number, percent=round(100 * share))
+            self._plots.set_waiting(text, can_cancel=True)
+
+    def _say_again(self) -> None:
+        told = [self._simulated[number] for number in sorted(self.ids & self._simulated.keys())]
+        different = [str(each.run_id) for each in told if not each.is_identical]
+        text = tr("simulated again, identical") if told else ""
+        if different:
+            text = trn(
+                "Run {numbers} was recorded by another version of the simulator: the plots show what was simulated "
+                "now, its summary is as recorded",
+                "Runs {numbers} were recorded by another version of the simulator: the plots show what was simulated "
+                "now, their summaries are as recorded",
+                len(different),
+                numbers=", ".join(different),
+            )
+        self._plots.say_again(text)
 
     def _give_up(self) -> None:
         self._is_given_up.set()
+        self._tick.stop()
         self._plots.set_waiting("")
 
     def _show(self, runs: list[tuple[Traces, int | None]], *, is_chosen: bool = False) -> None:
@@ -260,6 +303,7 @@ class ShownRuns(QObject):
         runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
         self._plots.show_runs([traces for traces, _ in runs])
         self._runs, self._is_chosen = runs, is_chosen
+        self._say_again()
         self._say_foreign(False)
         self.changed.emit()
 
