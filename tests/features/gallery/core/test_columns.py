@@ -17,12 +17,21 @@ from subflow_app.features.gallery.core.exhibits import announce_exhibit, paper_o
 from subflow_app.features.gallery.core.recipe import AgentColumn, Recipe
 from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 from subflow_app.features.gallery.core.report import by_paper, experiment_report, run_again_text
-from subflow_app.features.gallery.core.report_tables import agent_table, count_table, settlement_table, verdicts_csv
+from subflow_app.features.gallery.core.report_tables import (
+    agent_table,
+    count_table,
+    settlement_table,
+    side_by_side_table,
+    verdicts_csv,
+)
 from subflow_app.features.gallery.core.reproduction import Reproduction, ReproductionQueue
 from subflow_app.features.gallery.core.results import check_counts, n_finished, stored_results
 from subflow_app.features.gallery.core.retraining import Retraining, policies_of
+from subflow_app.features.paper.core.panel_forms import number_text
 from subflow_app.features.paper.core.report import Heading, Paragraph
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import TextTable
 from subflow_store import Store
 
 WIDE = AgentColumn.WIDE
@@ -79,14 +88,14 @@ def test_the_wide_column_has_the_wide_policies_and_only_claims_about_agents(reci
     assert in_column(recipe, AgentColumn.PRINTED) is recipe
     wide = in_column(recipe, WIDE)
     assert policies_of(wide, is_quick=False) == {
-        (series, "download"): "rl-explore-wide" for series in ("Scenario", "Named", "Even")
+        (series, "download"): {"rl-explore-wide"} for series in ("Scenario", "Named", "Even")
     }
     assert wide.series["Even"] == recipe.series["Even"]
     assert wide.series["CUBIC"] == recipe.series["CUBIC"]
     assert [check.says for check in wide.checks] == ["It is faster", "A policy carries something"]
     assert (wide.label, wide.name, wide.column, wide.file_name) == ("tiny (wide)", "tiny", WIDE, "tiny-wide")
     other = policies_of(wide.variants["other"].recipe, is_quick=False)
-    assert other["Named", "download"] == "rl-explore-wide"
+    assert other["Named", "download"] == {"rl-explore-wide"}
 
 
 def test_checks_of_the_papers_rest_on_agents() -> None:
@@ -101,8 +110,16 @@ def test_checks_of_the_papers_rest_on_agents() -> None:
         *("rl-explore-fig1", "rl-explore-fig2", "rl-explore-fig4"),
     }
     assert sum(len(each.checks) for each in wide) == 154 - 7
-    used = {name for each in wide for name in policies_of(each, is_quick=True).values()}
+    used = {name for each in wide for names in policies_of(each, is_quick=True).values() for name in names}
     assert {name for name in used if not name.endswith("-wide")} <= {"mplibra-even"}
+
+
+def test_an_agent_of_each_network_is_printed_and_one_wide_policy_replaces_all() -> None:
+    recipe = load_recipe("drl-cc-sc2")
+    printed = {f"drl-cc-sc2-{rate}mbit" for rate in (2, 4, 16)} | {"drl-cc"}
+    assert policies_of(recipe, is_quick=False) == {("DRL-CC", "download"): printed}
+    wide = in_column(recipe, WIDE)
+    assert policies_of(wide, is_quick=False) == {("DRL-CC", "download"): {"drl-cc-wide"}}
 
 
 def test_a_missing_agent_is_an_agent(tmp_path: Path) -> None:
@@ -124,6 +141,18 @@ def test_columns_share_runs_without_agents_and_keep_results_apart(
     one, other = (each.cell("goodput", "Named").mean for each in (printed_results, wide_results))
     assert one != other
     assert wide_results.cell("goodput", "Even").mean == other
+    beside = side_by_side_table([printed_results], [wide_results])
+    assert [row[3] for row in beside.rows] == ["Scenario", "Named", "Even"]
+    classic = number_text(printed_results.cell("goodput", "CUBIC").mean / 1e6)
+    shown = [number_text(value / 1e6) for value in (one, other)]
+    assert beside.rows[1] == ("6", NOTHING, "goodput (Mbit/s)", "Named", *shown, f"CUBIC {classic}")
+    assert [row[5] for row in side_by_side_table([printed_results], []).rows] == [NOTHING] * 3
+    texts = [block.title for block in experiment_report([printed_results]).blocks if isinstance(block, TextTable)]
+    assert beside.title not in texts
+    both = experiment_report([printed_results, wide_results]).blocks
+    assert [block.rows for block in both if isinstance(block, TextTable) and block.title == beside.title] == [
+        beside.rows
+    ]
     assert [row.name for row in store.sweeps.rows()] == ["experiment tiny (wide)", "experiment tiny"]
 
 

@@ -32,6 +32,12 @@ Other = { set = { "flows.download.controller" = { name = "rl-explore", policy = 
 CUBIC = { set = { "flows.download.controller" = "cubic" } }
 """
 
+AT_A_POINT = """
+[series.Two]
+set = { "flows.download.controller" = "rl-explore" }
+at = { 20ms = { "flows.download.controller" = { name = "rl-explore", policy = "rl-pure" } } }
+"""
+
 
 @pytest.fixture
 def recipe(tmp_path: Path) -> Recipe:
@@ -41,7 +47,7 @@ def recipe(tmp_path: Path) -> Recipe:
 def test_new_policies_take_the_place_of_those_of_their_names_and_of_no_others(recipe: Recipe) -> None:
     use = policies_of(recipe, is_quick=False)
     named = {"Scenario": "rl-explore", "Named": "rl-explore", "Other": "rl-pure"}
-    assert use == {(series, "download"): policy for series, policy in named.items()}
+    assert use == {(series, "download"): {policy} for series, policy in named.items()}
 
     changed = with_policies(recipe, use, {"rl-explore": Path("/new/best.safetensors")})
 
@@ -50,6 +56,17 @@ def test_new_policies_take_the_place_of_those_of_their_names_and_of_no_others(re
     assert dict(changed.series["Named"].values) == {"flows.download.controller": chosen}
     assert changed.series["Other"] == recipe.series["Other"]
     assert changed.series["CUBIC"] == recipe.series["CUBIC"]
+
+
+def test_each_point_may_have_a_policy_of_its_own(tmp_path: Path) -> None:
+    recipe = read_text(tmp_path, RECIPE + AT_A_POINT)
+    use = policies_of(recipe, is_quick=False)
+    assert use["Two", "download"] == {"rl-explore", "rl-pure"}
+    changed = with_policies(recipe, use, {"rl-explore": "one", "rl-pure": "other"})
+    (named,) = changed.series["Two"].values.values()
+    (at_20ms,) = changed.series["Two"].at["20ms"].values()
+    assert (named, at_20ms) == tuple({"name": "rl-explore", "policy": policy} for policy in ("one", "other"))
+    assert with_policies(recipe, use, {"rl-pure": "other"}).series["Two"].values == recipe.series["Two"].values
 
 
 def test_an_experiment_runs_with_policies_trained_anew_and_the_shipped_ones_stay(tmp_path: Path) -> None:

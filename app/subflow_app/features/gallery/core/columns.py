@@ -1,8 +1,9 @@
 """The two columns of the gallery: agents as the papers print them, and the same agents with wider training.
 
 A recipe names policies by the names of the papers' agents, which is the column of the printed agents. In the other
-column, the policy NAME-wide replaces the policy NAME if it ships. Only claims about an agent count there, because all
-other results are the same in both columns.
+column, the policy NAME-wide replaces the policy NAME if it ships. If a paper trains its agent for each network, the
+policy of wide training replaces all of these policies. Only claims about an agent count there, because all other
+results are the same in both columns.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.catalog import app_catalog, policy_library
 from subflow_app.features.catalog.core.former_policies import wide_name
 from subflow_app.features.gallery.core.recipe import AgentColumn, Check, Recipe
 from subflow_app.features.gallery.core.retraining import policies_in, scenarios_of, with_policies
+from subflow_app.features.policies.core import AS_PRINTED, find_policy, kind_of_policy
 from subflow_sim.scenario import Scenario
 
 Scenarios: TypeAlias = Sequence[tuple[str, Scenario | None]]
@@ -62,8 +64,21 @@ def in_columns(recipes: Iterable[Recipe], columns: Sequence[AgentColumn]) -> lis
 
 def _wide(recipe: Recipe, scenarios: Scenarios) -> Recipe:
     use = policies_in(scenarios)
-    others = {name: wide for name in set(use.values()) if (wide := wide_name(name))}
+    names = {name for each in use.values() for name in each}
+    others = {name: wide for name in names if (wide := wide_name(name) or _shared_wide_name(name))}
     return replace(with_policies(recipe, use, others), column=AgentColumn.WIDE) if others else recipe
+
+
+def _shared_wide_name(name: str) -> str:
+    """Name of the policy of wide training that replaces a policy for a single network; empty without one.
+
+    DRL-CC's paper trains an agent for each of its networks: `drl-cc-sc2-2mbit` and others. One policy of wide training
+    serves all of them.
+    """
+    path = policy_library().paths().get(name)
+    if path is None or kind_of_policy(path) != AS_PRINTED:
+        return ""
+    return wide_name(find_policy(name).controller)
 
 
 def agent_series(recipe: Recipe) -> frozenset[str]:

@@ -24,6 +24,7 @@ from subflow_app.features.gallery.core.report_tables import (
     seeds_text,
     settings_table,
     settlement_table,
+    side_by_side_table,
     trial_table,
     verdict_counts,
     verdict_table,
@@ -116,6 +117,7 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
     figures = FigureNumbers()
     for group, members in ordered.items():
         blocks.append(Heading(group.title))
+        blocks += filled(_side_by_side(ordered, group))
         for results in members:
             blocks += _experiment(results, figures)
     blocks += version_blocks()
@@ -199,6 +201,13 @@ def _title(ordered: Mapping[Group, Sequence[Results]]) -> str:
     if len(papers) == 1:
         return f"Reproduction of {SOURCES[papers.pop()]}"
     return f"Reproduction of {len(papers)} papers"
+
+
+def _side_by_side(ordered: Mapping[Group, Sequence[Results]], group: Group) -> TextTable:
+    """Table of both columns of a paper under its agents as printed; without rows unless both columns exist."""
+    wide = ordered.get(Group(group.paper, AgentColumn.WIDE), ())
+    is_shown = group.column is AgentColumn.PRINTED and bool(wide)
+    return side_by_side_table(ordered[group] if is_shown else (), wide)
 
 
 def figure_text(figure: str) -> str:
@@ -339,6 +348,9 @@ def write_pages(
     ]
     for group, members in ordered.items():
         lines += [f"## {group.title}", ""]
+        beside = _side_by_side(ordered, group)
+        if beside.rows:
+            lines += [f"### {beside.title}", "", *_table(beside)]
         for results in members:
             recipe = results.recipe
             title = figure_text(recipe.figure)

@@ -224,6 +224,61 @@ def published_table(results: Results) -> TextTable:
     return TextTable("Printed in the paper, and ours", columns, tuple(rows))
 
 
+def side_by_side_table(printed: Sequence[Results], wide: Sequence[Results]) -> TextTable:
+    """Table of a paper's agents as printed, the same with wider training, and the other controllers.
+
+    A row shows the first measure of an experiment at one point, for one series with an agent. The seeds of the runs
+    are those of the experiments, and no training uses the random numbers of these runs.
+
+    Args:
+        printed: experiments of one paper with agents as printed.
+        wide: the same experiments with agents of wider training; missing ones show no value.
+
+    Raises:
+        RecipeError: if a scenario cannot be read.
+    """
+    words = (translatable("Figure"), translatable("At"), translatable("Measure"), translatable("Agent"))
+    numbers = (translatable("As printed"), translatable("With wider training"))
+    columns = (
+        *text_columns(*words),
+        *map(TextColumn, numbers),
+        *text_columns(translatable("Others")),
+    )
+    others = {results.recipe.name: results for results in wide}
+    rows = []
+    for results in printed:
+        recipe = results.recipe
+        if recipe.kind == "training" or not results.agents:
+            continue
+        name, measure = next(iter(recipe.measures.items()))
+        for point in results.points:
+            rest = [
+                f"{series} {_mean_text(results, name, series, point)}"
+                for series in results.series
+                if series not in results.agents
+            ]
+            for series in sorted(results.agents & set(results.series), key=results.series.index):
+                beside = others.get(recipe.name)
+                rows.append(
+                    (
+                        recipe.figure,
+                        point or NOTHING,
+                        f"{measure.label} ({measure.unit})" if measure.unit else measure.label,
+                        series,
+                        _mean_text(results, name, series, point),
+                        NOTHING if beside is None else _mean_text(beside, name, series, point),
+                        ", ".join(rest) or NOTHING,
+                    )
+                )
+    return TextTable("Agents as printed, with wider training, and others", columns, tuple(rows))
+
+
+def _mean_text(results: Results, measure: str, series: str, point: str) -> str:
+    """Mean over the seeds in the unit of the measure, without it."""
+    cell = cell_of(results, measure, series, point)
+    return number_text(shown_value(results.recipe.measures[measure], cell.mean)) if cell.n else NOTHING
+
+
 def rulings_table(known: Sequence[Ruling]) -> TextTable:
     """Table of our readings of points that the paper leaves open."""
     columns: tuple[Column[Ruling], ...] = (

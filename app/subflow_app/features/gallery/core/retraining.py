@@ -27,6 +27,7 @@ from subflow_app.features.training.core.training_setup import TrainingRequest, l
 from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number
+from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
 from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
-PolicyUse = Mapping[tuple[str, str], str]
-"""Names of policies by series and flow."""
+PolicyUse = Mapping[tuple[str, str], frozenset[str]]
+"""Names of policies by series and flow, over all points."""
 
 _SHOWN = ("goodput_bps", "rtt_s", "loss_ratio", "jain", "score")
 """Measures in the table of evaluations; the goodput is per flow."""
@@ -90,7 +91,7 @@ class Retraining(KeptTrainings):
     ) -> None:
         every = [each for recipe in recipes for each in (recipe, *(v.recipe for v in recipe.variants.values()))]
         self._uses = {recipe.label: policies_of(recipe, is_quick=is_quick) for recipe in every}
-        used = sorted({name for use in self._uses.values() for name in use.values()})
+        used = sorted({name for use in self._uses.values() for names in use.values() for name in names})
         known = recipe_names()
         self.names = tuple(name for name in used if name in known)
         self.without_recipe = tuple(name for name in used if name not in known)
@@ -170,17 +171,17 @@ def policies_of(recipe: Recipe, *, is_quick: bool) -> PolicyUse:
 
 def policies_in(scenarios: Iterable[tuple[str, Scenario | None]]) -> PolicyUse:
     """As `policies_of`, for scenarios from `scenarios_of`."""
-    found: dict[tuple[str, str], str] = {}
+    found: dict[tuple[str, str], frozenset[str]] = {}
     for series, scenario in scenarios:
         for name, flow in scenario.flows.items() if scenario is not None else ():
             policy = flow.controller.policy
             if policy is not None and "/" not in policy.name:
-                found[series, name] = policy.name
+                found[series, name] = found.get((series, name), frozenset()) | {policy.name}
     return found
 
 
 def with_policies(recipe: Recipe, use: PolicyUse, others: Mapping[str, str | Path]) -> Recipe:
-    """A copy of a recipe in which other policies replace those in `use`.
+    """A copy of a recipe in which other policies replace those in `use`, also those at individual points.
 
     Args:
         recipe: the recipe.
@@ -192,18 +193,25 @@ def with_policies(recipe: Recipe, use: PolicyUse, others: Mapping[str, str | Pat
 
 def _with_policies(series: Series, use: PolicyUse, others: Mapping[str, str | Path]) -> Series:
     values = dict(series.values)
-    for (owner, flow), name in use.items():
-        if owner != series.name or name not in others:
+    at = {label: dict(each) for label, each in series.at.items()}
+    for (owner, flow), names in use.items():
+        if owner != series.name:
             continue
-        key, other = f"flows.{flow}.controller", str(others[name])
-        own = values.get(key)
-        if isinstance(own, str):
-            values[key] = {"name": own, "policy": other}
-        elif isinstance(own, Mapping):
-            values[key] = {**own, "policy": other}
-        else:
-            values[f"{key}.policy"] = other
-    return replace(series, values=values)
+        key = f"flows.{flow}.controller"
+        for stated in (values, *at.values()):
+            if key in stated:
+                stated[key] = _with_policy(stated[key], others)
+        replaced = sorted(names & others.keys())
+        if key not in values and len(names) == len(replaced) == 1:  # the scenario states the controller
+            values[f"{key}.policy"] = str(others[replaced[0]])
+    return replace(series, values=values, at=at)
+
+
+def _with_policy(controller: TomlValue, others: Mapping[str, str | Path]) -> TomlValue:
+    """The value of a controller with another policy; without `policy`, an agent has the policy of its own name."""
+    stated = controller if isinstance(controller, Mapping) else {"name": controller}
+    name = str(stated.get("policy", stated.get("name")))
+    return {**stated, "policy": str(others[name])} if name in others else controller
 
 
 def scenarios_of(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario | None]]:
