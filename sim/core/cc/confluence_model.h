@@ -16,7 +16,7 @@ class PathModel {
 public:
     static constexpr double kRounds = 10;       // round trips over which the largest delivery rate is remembered
     static constexpr std::size_t kNear = 6;     // ACKs around a loss, of which the highest RTT counts
-    static constexpr double kShortQueue = 1.5;  // packets: the longest queue that says nothing about a loss
+    static constexpr double kShortQueue = 1.5;  // packets: shorter queues do not show the cause of a loss
     static constexpr int kRoundsIgnored = 2;    // round trips after a cut in which packets sent before it arrive
 
     // `memory`: time for which the highest RTT is remembered.
