@@ -56,9 +56,9 @@ class ConfluenceConfig(PpoConfig):
     queue_rtt: str = choice("least", "RTT of an epoch that indicates queues.", PROTOTYPE, choices=("least", "mean"))
     window: str = choice(
         "own",
-        "Window that it multiplies: the subflow's own, or that which LIA would have.",
+        "Window that it multiplies: the subflow's own, that which LIA would have, or the path model's.",
         PROTOTYPE,
-        choices=("own", "lia"),
+        choices=("own", "lia", "model"),
     )
     pool: bool = flag(True, "The agent sees a summary of the siblings.", PROTOTYPE)
     safety: bool = flag(

@@ -174,6 +174,10 @@ class PpoLearner:
         # A stored state contains the policy's observation, then the additional input of the critic.
         width = spec.width + (0 if judge is None or self._is_critic_blind else judge.width)
         self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_rng)
+        last = self._actor[-1]
+        assert isinstance(last, nn.Linear)
+        with torch.no_grad():
+            last.bias[spec.neutral_choice] = config.keep_logit
         self._critic = _network(width, config.hidden, 1, _VALUE_GAIN, torch_rng)
         parameters = [*self._actor.parameters(), *self._critic.parameters()]
         self._optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=_ADAM_EPSILON, fused=True)

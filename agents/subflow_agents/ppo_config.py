@@ -39,6 +39,14 @@ class PpoConfig:
     epochs: int = integer(4, "Passes over them per update.", "PPO-PyTorch", minimum=1, maximum=100)
     minibatches: int = integer(4, "Minibatches per pass.", "details 6", minimum=1, maximum=1024)
     value_weight: float = number(0.5, "Weight of the value loss.", "PPO-PyTorch", minimum=0, maximum=100)
+    keep_logit: float = number(
+        0.0,
+        "Initial logit of the choice that changes nothing: with 2 and seven choices, a new policy chooses it in 55 % "
+        "of the decisions, so that it starts close to the controller's rules.",
+        "0: all choices are equally likely, as usual",
+        minimum=0,
+        maximum=10,
+    )
     entropy_weight: float = number(
         0.01, "Weight of the policy's entropy in the objective.", "PPO-PyTorch", minimum=0, maximum=10
     )

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from subflow_agents import TrainingConfig, agent
+from subflow_agents.confluence import ConfluenceConfig, controller_options
 from subflow_agents.judge import Judge, Prices
 from subflow_agents.learner import LearnerSetup
 from subflow_agents.scenarios import make_environment
@@ -122,9 +123,22 @@ def test_the_simulator_tells_what_no_agent_sees() -> None:
     assert one["queue"] > 0
 
 
-def test_what_is_learned_is_a_function_of_what_the_agent_sees() -> None:
+def test_the_window_stays_the_subflows_own_unless_another_is_named() -> None:
+    controllers = ('"confluence"', '{ name = "confluence", window = "model" }')
+    flows = [
+        parse_scenario(TWO_WAYS.replace('from = "server"', f'controller = {each}, from = "server"', 1)).flows["user"]
+        for each in controllers
+    ]
+    assert [flow.controller.options["window"] for flow in flows] == ["own", "model"]
+    config = INFO.config({"window": "model"})
+    assert isinstance(config, ConfluenceConfig)
+    assert controller_options(config)["window"] == "model"
+
+
+@pytest.mark.parametrize("window", ["own", "model"])
+def test_what_is_learned_is_a_function_of_what_the_agent_sees(window: str) -> None:
     config = TrainingConfig(agent="confluence", scenario="", steps=1, num_envs=4, folder="x", episode_s=2.0)
-    options = INFO.config({"rollout": 64, "minibatches": 2})
+    options = INFO.config({"rollout": 64, "minibatches": 2, "window": window})
     env = make_environment(config, INFO, options)
     learner = INFO.make_learner(options, LearnerSetup(env.info, env.num_envs, env.slots, 1))
     env.reset(1)

@@ -183,6 +183,14 @@ def test_it_learns_what_it_is_shown() -> None:
     assert learner.metrics()["return_mean"] > 5.9
 
 
+def test_a_new_policy_may_prefer_to_change_nothing() -> None:
+    env, learner = begun(4, PpoConfig(rollout=64, keep_logit=2.0))
+    logits = run_exported(learner, "actor", np.eye(3)[0])
+    assert logits[env.info.neutral_choice] == pytest.approx(2.0, abs=0.1)
+    assert np.abs(np.delete(logits, env.info.neutral_choice)).max() < 0.1
+    assert np.abs(run_exported(begun(4)[1], "actor", np.eye(3)[0])).max() < 0.1
+
+
 def test_values_approach_what_rewards_come_to() -> None:
     # Every choice earns between 5 and 6, without end: values are between 5 / (1 - gamma) and 6 / (1 - gamma).
     env, learner = begun(16, PpoConfig(rollout=256, gamma=0.9), offset=5.0)

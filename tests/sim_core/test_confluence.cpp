@@ -210,6 +210,137 @@ TEST_F(ConfluenceTest, ARowOfTimeoutsHalvesTheWindowOnceAndTheWayBackIsClockedBy
     EXPECT_NEAR(window.cwnd_pkts, 50, 2);  // half of the previous window, and the action's effect on it
 }
 
+// The window of the path model: packets are delivered at a rate, and some are lost.
+class ConfluenceModelTest : public ConfluenceTest {
+protected:
+    std::uint64_t delivered = 0;
+
+    ConfluenceModelTest() { controller = make({{"window", std::string("model")}}); }
+    // An ACK of a packet sent a round trip ago, when a round trip's deliveries fewer had arrived.
+    void deliver(double pkts, double rate_pps, Nanos rtt = 40_ms, double lost = 0) {
+        acknowledge(pkts, 10_ms, alone, rtt);
+        delivered += static_cast<std::uint64_t>(pkts);
+        const auto in_a_round = static_cast<std::uint64_t>(std::lround(rate_pps * to_seconds(rtt)));
+        const DeliverySample sample{.now = now,
+                                    .rtt = rtt,
+                                    .srtt = rtt,
+                                    .newly_delivered_pkts = pkts,
+                                    .newly_lost_pkts = lost,
+                                    .delivered_pkts = delivered + 1000,
+                                    .prior_delivered_pkts = delivered + 1000 - in_a_round,
+                                    .interval = rtt};
+        controller.on_delivery(window, sample, alone);
+    }
+    // A start that ends after three round trips at the same rate.
+    void begin_at(double rate_pps) {
+        for (int i = 0; i < 6; ++i) {
+            now = now + 40_ms;
+            deliver(20, rate_pps);
+            controller.on_every_ack(
+                window,
+                {.acked_pkts = 1, .rtt = 40_ms, .srtt = 40_ms, .min_rtt = 40_ms, .now = now, .begins_round = true},
+                alone);
+        }
+        see(epoch(rate_pps), "queue");
+    }
+};
+
+TEST_F(ConfluenceModelTest, TheStartOutlivesRandomLossesAndEndsWithoutGrowthOrInAFlood) {
+    controller.on_congestion_event(window, {.now = now}, alone);
+    EXPECT_EQ(window.cwnd_pkts, 100);
+    EXPECT_TRUE(window.in_slow_start());
+    deliver(10, 2500, 40_ms, 5);
+    EXPECT_TRUE(window.in_slow_start());
+    EXPECT_EQ(window.cwnd_pkts, 110);
+    deliver(10, 2500, 40_ms, 10);  // 15 of 120 packets in a round trip
+    EXPECT_FALSE(window.in_slow_start());
+    EXPECT_NEAR(window.cwnd_pkts, 2500 * kPathRtt_s + 2, 1e-9);
+    controller = make({{"window", std::string("model")}});
+    window = {.cwnd_pkts = 100};
+    begin_at(1000);
+    EXPECT_FALSE(window.in_slow_start());
+    EXPECT_NEAR(window.cwnd_pkts, 1000 * kPathRtt_s + 2, 1e-9);
+}
+
+TEST_F(ConfluenceModelTest, TheStartIsBoundByTheModel) {
+    for (int i = 0; i < 20; ++i) deliver(50, 1000);
+    EXPECT_NEAR(window.cwnd_pkts, 2.5 * 1000 * kPathRtt_s + 10, 1e-9);
+}
+
+TEST_F(ConfluenceModelTest, MultipliesTheModelInsteadOfItsOwnWindow) {
+    begin_at(1000);
+    see(epoch(1000, 0.05), "queue");
+    for (int i = 0; i < 3; ++i) {
+        acknowledge(20, 40_ms, alone);
+        EXPECT_NEAR(act(1), 40 * std::exp2(-0.3) + 2, 1e-9);  // the same each time
+    }
+    acknowledge(20, 40_ms, alone);
+    EXPECT_NEAR(act(5), 50 * std::exp2(0.3) + 2, 1e-9);  // more: with the RTT of the epoch, which includes the queue
+    deliver(20, 1200);
+    EXPECT_NEAR(window.cwnd_pkts, 1200 * 0.05 * std::exp2(0.3) + 2, 1e-6);  // follows the rate between actions
+    see(epoch(1000, 0.05), "queue");
+    acknowledge(20, 40_ms, alone);
+    EXPECT_NEAR(act(Confluence::kKeep), 48 + 2, 1e-6);
+}
+
+TEST_F(ConfluenceModelTest, AtAnEmptyQueueTheWindowProbesWhereItIsAskedToShrink) {
+    begin_at(1000);
+    const auto after = [&](double choice, double least_rtt_s = kPathRtt_s) {
+        see(epoch(1000, least_rtt_s), "queue");
+        acknowledge(20, 40_ms, alone);
+        return act(choice);
+    };
+    EXPECT_NEAR(after(Confluence::kKeep), 40 * std::exp2(0.02) + 2, 1e-9);
+    EXPECT_NEAR(after(0), 40 * std::exp2(0.04) + 2, 1e-9);
+    EXPECT_NEAR(after(2), 40 * std::exp2(0.06) + 2, 1e-9);
+    EXPECT_NEAR(after(2, 0.05), 40 * std::exp2(-0.1) + 2, 1e-9);
+    EXPECT_NEAR(after(Confluence::kKeep), 40 * std::exp2(0.02) + 2, 1e-9);
+}
+
+TEST_F(ConfluenceModelTest, ALossInAFullQueueCutsTheRateAndARandomOneDoesNot) {
+    begin_at(1000);
+    deliver(1, 1000, 80_ms);  // a full queue
+    for (int i = 0; i < 10; ++i) deliver(1, 1000, 41_ms);
+    deliver(1, 1000, 41_ms, 1);
+    EXPECT_NEAR(window.cwnd_pkts, 42, 1e-9);
+    EXPECT_LT(see(epoch(1000), "marks"), 0.02);  // the position of its RTT in the queue, 0.025, over 200 packets
+    deliver(1, 1000, 75_ms, 1);
+    EXPECT_NEAR(window.cwnd_pkts, 0.7 * 40 + 2, 1e-9);
+    deliver(1, 1000, 75_ms, 1);  // the same queue: once for both losses
+    EXPECT_NEAR(window.cwnd_pkts, 0.7 * 40 + 2, 1e-9);
+    EXPECT_GT(see(epoch(1000), "marks"), 0);
+    for (int i = 0; i < 40; ++i) {  // no probes for a while
+        see(epoch(700), "queue");
+        acknowledge(20, 40_ms, alone);
+        EXPECT_EQ(act(Confluence::kKeep) > 30.1, i >= 30) << i;
+    }
+}
+
+TEST_F(ConfluenceModelTest, ALossAfterAskingForMoreOnlyEndsTheAttempt) {
+    begin_at(1000);
+    deliver(1, 1000, 80_ms);
+    acknowledge(20, 40_ms, alone);
+    act(5);
+    deliver(1, 1100, 75_ms);
+    deliver(1, 1100, 75_ms, 1);
+    EXPECT_NEAR(window.cwnd_pkts, 40 * std::exp2(0.3) + 2, 1e-6);  // the rate before, 1000 packets/s
+    controller = make({{"window", std::string("model")}, {"safety", false}});
+    window = {.cwnd_pkts = 100};
+    begin_at(1000);
+    deliver(1, 1000, 80_ms);
+    deliver(1, 1000, 75_ms, 1);
+    EXPECT_NEAR(window.cwnd_pkts, 42, 1e-9);
+}
+
+TEST_F(ConfluenceModelTest, ATimeoutLeavesNoMoreThanTheModel) {
+    begin_at(1000);
+    controller.on_congestion_event(window, {.kind = CongestionKind::Timeout, .now = now}, alone);
+    EXPECT_EQ(window.ssthresh_pkts, 21);
+    window.cwnd_pkts = 1;  // done by the sender
+    deliver(10, 250);
+    EXPECT_EQ(window.cwnd_pkts, 11);  // the way back is clocked by ACKs
+}
+
 TEST_F(ConfluenceTest, SeesQueuesByTheLeastRttUnlessToldOtherwise) {
     EXPECT_NEAR(see(epoch(1000, 0.05), "queue"), std::log(1.25), 1e-6);
     EXPECT_EQ(see(epoch(1000, 0.05), "rate"), 0.5F);
@@ -287,20 +418,22 @@ TEST_F(ConfluenceTest, HasNumbersWithinTheirBounds) {
 }
 
 // Two paths into one link and a third over a separate link, beside a NewReno flow.
-Scenario fork_beside_newreno(Nanos duration, DecisionSource decider) {
+Scenario fork_beside_newreno(Nanos duration, DecisionSource decider, std::string_view window = "own") {
     Scenario scenario = linux_profile(duration);
     const PathSpec one = add_path(scenario, {.rate = 12_Mbps, .one_way = 20_ms, .queue_pkts = 40});
     const PathSpec two = add_path(scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
     FlowSpec& flow = add_mptcp(scenario, {one, one, two}, "confluence");
     flow.decider = std::move(decider);
+    flow.controller.options = {{"window", std::string(window)}};
     add_tcp(scenario, one);
     return scenario;
 }
 
 // The guaranteed bound: in every network, for every subflow, at every decision after the start.
 TEST(ConfluenceNetwork, NoPolicyGetsBeyondTheCap) {
-    for (const float choice : {6.0F, 5.0F, 0.0F}) {
-        const Scenario scenario = fork_beside_newreno(6_s, {DecisionSourceKind::Outside, nullptr});
+    for (const auto& [choice, window] :
+         {std::pair{6.0F, "own"}, {5.0F, "own"}, {0.0F, "own"}, {6.0F, "model"}, {5.0F, "model"}, {0.0F, "model"}}) {
+        const Scenario scenario = fork_beside_newreno(6_s, {DecisionSourceKind::Outside, nullptr}, window);
         Network network(scenario, 3);
         std::size_t decisions = 0;
         while (!network.run_until(6_s)) {
@@ -328,6 +461,33 @@ TEST(ConfluenceNetwork, WithoutAPolicyItFillsALinkAndStopsAtAQueue) {
     network.run_until(20_s);
     network.check_invariants();
     EXPECT_GT(network.link_result(0).utilisation, 0.95);
+}
+
+// BBR fills such a link, the papers' agents do not.
+TEST(ConfluenceNetwork, TheModelFillsALinkWithRandomLossWithoutAPolicy) {
+    Scenario scenario = linux_profile(20_s);
+    const PathSpec path = add_path(scenario, {.rate = 50_Mbps, .one_way = 30_ms, .queue_pkts = 250, .loss = 0.01});
+    add_mptcp(scenario, {path}, "confluence").controller.options = {{"window", std::string("model")}};
+    scenario.warmup = 8_s;
+    Network network(scenario, 1);
+    network.run_until(20_s);
+    network.check_invariants();
+    EXPECT_GT(network.link_result(0).utilisation, 0.93);
+}
+
+TEST(ConfluenceNetwork, TheModelLeavesAShallowBufferToANewReno) {
+    const auto newreno_bps = [](std::string_view window) {
+        Scenario scenario = linux_profile(30_s);
+        const PathSpec path = add_path(scenario, {.rate = 20_Mbps, .one_way = 20_ms, .queue_pkts = 10});
+        add_mptcp(scenario, {path}, "confluence").controller.options = {{"window", std::string(window)}};
+        add_tcp(scenario, path);
+        scenario.warmup = 10_s;
+        Network network(scenario, 1);
+        network.run_until(30_s);
+        return network.flow_result(1).goodput_bps;
+    };
+    EXPECT_GT(newreno_bps("model"), 4e6);
+    EXPECT_LT(newreno_bps("own"), 2e6);
 }
 
 TEST(ConfluenceTruth, TellsWhatGroupsAndTheFlowsBesideGot) {

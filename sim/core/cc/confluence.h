@@ -10,6 +10,7 @@
 #include "../agent/agent_options.h"
 #include "../agent/scaling.h"
 #include "../windowed_max.h"
+#include "confluence_model.h"
 #include "controller.h"
 #include "lia.h"
 #include "power.h"
@@ -23,6 +24,8 @@ inline constexpr RuleNumber kWanted{"wanted_pkts", "cwnd requested by the learni
 inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
 inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
 inline constexpr RuleNumber kLiaPkts{"lia_pkts", "window that LIA would have"};
+inline constexpr RuleNumber kModelRate{"model_rate_pps", "largest delivery rate of the last ten round trips"};
+inline constexpr RuleNumber kModelRtt{"model_rtt_s", "RTT of the model"};
 inline constexpr RuleNumber kEpochPkts{"epoch_pkts", "packets that the epoch acknowledged"};
 
 inline constexpr RuleInfo kGrow{
@@ -59,6 +62,22 @@ inline constexpr RuleInfo kChoiceOfLia{
     .computed = "cwnd = min(max(lia * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, What each part is worth",
     .numbers = {kLiaPkts, kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kModel{
+    .name = "confluence_model",
+    .formula =
+        "model_rate * model_rtt * factor + 2, within [2, 2 max_epoch_rate srtt + 4]; model_rtt is the lowest RTT, "
+        "or that of the last epoch if the agent asks for more or others fill the queue; a kept window without a "
+        "queue probes by 2^(0.02 k), at most 2^0.3",
+    .computed = "cwnd = min(max(model_rate * model_rtt * factor + 2, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, The model",
+    .numbers = {kModelRate, kModelRtt, kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kCut{
+    .name = "confluence_cut",
+    .formula = "a packet was lost in a full queue: 0.7 of the rate, or the rate before the agent asked for more",
+    .source = "docs/algorithms/confluence.md, Safety",
+    .numbers = {kModelRate, kWanted, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kProbe{
     .name = "confluence_probe",
@@ -104,8 +123,8 @@ inline constexpr RuleInfo kTimeout{
     .numbers = {kWanted},
 };
 
-inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice,   &kChoiceOfLia, &kProbe,
-                                 &kYield, &kFew,         &kCap,       &kLossSeen, &kTimeout};
+inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice, &kChoiceOfLia, &kModel,  &kCut,
+                                 &kProbe, &kYield,       &kFew,       &kCap,    &kLossSeen,    &kTimeout};
 
 }  // namespace confluence_rules
 
@@ -136,13 +155,27 @@ public:
     static constexpr double kPoolGain = 1.0 / 8;
     static constexpr std::size_t kPooled = 8;  // maximum number of subflows with these statistics
 
+    // The window of the path model.
+    static constexpr double kSparePkts = 2;       // packets added to the bandwidth-delay product
+    static constexpr double kLossStep = 200;      // packets over which losses in full queues are averaged
+    static constexpr double kFullQueue = 0.5;     // position of an RTT in the queue above which a loss is congestion
+    static constexpr double kCut = 0.7;           // factor of the rate after such a loss
+    static constexpr double kCalmEpochs = 30;     // epochs after it without probes
+    static constexpr double kFlood = 0.1;         // share of the window whose loss in a round trip ends the start
+    static constexpr double kFloodPkts = 6;       // the least such loss
+    static constexpr double kStartBdps = 2.5;     // bandwidth-delay products to which the start is limited
+    static constexpr double kStartPkts = 10;      // packets added to that limit
+    static constexpr double kStartGrowth = 1.25;  // factor of the rate that counts as growth
+    static constexpr int kStartRounds = 3;        // round trips without growth that end the start
+    static constexpr double kHardlyMoved = 1e-4;
+
     static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
     static constexpr std::array<std::string_view, 7> kChoices{"halve", "-0.3", "-0.1",  "keep",
                                                               "+0.1",  "+0.3", "double"};
     static constexpr float kKeep = 3;
 
     static constexpr std::array<std::string_view, 2> kRttKinds{"least", "mean"};
-    static constexpr std::array<std::string_view, 2> kWindowKinds{"own", "lia"};
+    static constexpr std::array<std::string_view, 3> kWindowKinds{"own", "lia", "model"};
 
     static constexpr auto kOptions = [] {
         auto common = observation_options(4);
@@ -160,8 +193,9 @@ public:
             OptionInfo{
                 .key = "window",
                 .kind = OptionKind::Choice,
-                .help = "Window that the agent multiplies: the subflow's own, or that which LIA would have. The "
-                        "latter neither probes nor yields, and serves as a comparison.",
+                .help = "Window that the agent multiplies: the subflow's own, that which LIA would have, which "
+                        "neither probes nor yields and serves as a comparison, or that of a model of the path: "
+                        "delivery rate times lowest RTT.",
                 .default_choice = kWindowKinds[0],
                 .choices = kWindowKinds,
             },
@@ -204,9 +238,15 @@ public:
         NumberInfo{"jitter", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "square root of the share lost", 0, 1},
         NumberInfo{"slow_loss", "1", "the same for the share lost over about 16 epochs", 0, 1},
-        NumberInfo{"marks", "1", "square root of the share that queues marked", 0, 1},
+        NumberInfo{"marks", "1",
+                   "square root of the share that queues marked; with window = model, of that which full queues "
+                   "marked or dropped",
+                   0, 1},
         NumberInfo{"rate", "1", "delivered rate / largest recent one", 0, 1},
-        NumberInfo{"overload", "1", "ln of sent rate / delivered rate", -1, 1},
+        NumberInfo{"overload", "1",
+                   "ln of sent rate / delivered rate; with window = model, how closely the delivered rate follows "
+                   "this subflow's cwnd: 1 below the capacity, 0 at a full link",
+                   -1, 1},
         NumberInfo{"window_bdp", "1", "log2 of the cwnd / (delivered rate x lowest RTT), divided by 4", -1, 1},
         NumberInfo{"window_most", "1", "log2 of the cwnd / (largest recent rate x lowest RTT), divided by 4", -1, 1},
         NumberInfo{"small_window", "1", "10 / (10 + window)", 0, 1},
@@ -247,13 +287,16 @@ public:
         : plan_(read_own_plan(options)),
           reads_mean_(options.choice("queue_rtt") == kRttKinds[1]),
           multiplies_lia_(options.choice("window") == kWindowKinds[1]),
+          models_(options.choice("window") == kWindowKinds[2]),
           pools_(options.number("pool") != 0),
-          is_safe_(options.number("safety") != 0) {
+          is_safe_(options.number("safety") != 0),
+          model_(plan_.memory) {
         highest_rtt_s_.set_window(static_cast<std::uint32_t>(plan_.memory.value / 1'000'000));
     }
 
     EpochPlan epoch_plan() const { return plan_; }
     bool wants_action() const { return is_due_; }
+    bool samples_delivery() const { return models_; }
 
     // Maximum window after the start phase, with the option safety.
     static double cap_pkts(double max_rate_pps, double srtt_s) {
@@ -265,6 +308,7 @@ public:
         is_silent_ = false;
         epoch_pkts_ += ack.acked_pkts;
         epoch_marked_ += ack.marked_pkts;
+        if (base_s_ == 0 || to_seconds(ack.rtt) < base_s_) base_s_ = to_seconds(ack.rtt);
         const double srtt_s = to_seconds(ack.srtt);
         if (is_starting_) {
             grow(window, ack);
@@ -286,17 +330,50 @@ public:
         window.advertised = queueing_s_;
     }
 
+    // Only with the window of the path model.
+    void on_delivery(Window& window, const DeliverySample& sample, const Siblings&) {
+        const double in_full_queue = model_.on_delivery(sample, base_s_);
+        epoch_lost_ += sample.newly_lost_pkts;
+        epoch_crowded_ += in_full_queue;
+        const double srtt_s = to_seconds(sample.srtt);
+        const RuleInfo* rule = &confluence_rules::kCap;
+        if (is_starting_) {
+            round_lost_ += sample.newly_lost_pkts;
+            if (round_lost_ < kFloodPkts || round_lost_ < kFlood * window.cwnd_pkts) {
+                window.cwnd_pkts = std::min(window.cwnd_pkts, kStartBdps * model_.rate_pps() * base_s_ + kStartPkts);
+                return;
+            }
+            end_start();
+            window.ssthresh_pkts = modelled_pkts();
+        } else if (is_safe_ && in_full_queue > kFullQueue * sample.newly_lost_pkts && !model_.is_settling()) {
+            cut();
+            rule = &confluence_rules::kCut;
+        }
+        if (is_returning_) return;
+        wanted_pkts_ = modelled_pkts();
+        settle(window, 0, srtt_s);
+        pace(window, srtt_s);
+        if (sample.why == nullptr) return;
+        if (rule == &confluence_rules::kCut)
+            sample.why->set(*rule, {model_.rate_pps(), wanted_pkts_, max_rate_pps_, srtt_s});
+        else
+            sample.why->set(*rule, {wanted_pkts_, max_rate_pps_, srtt_s});
+    }
+
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         now_ = event.now;
         const double before = window.cwnd_pkts;
         if (event.kind == CongestionKind::Timeout) {
             if (!is_silent_) wanted_pkts_ = std::max((is_starting_ ? before : wanted_pkts_) / 2, kLeastPkts);
+            if (models_ && model_.rate_pps() > 0) wanted_pkts_ = std::min(wanted_pkts_, modelled_pkts());
             is_silent_ = is_returning_ = true;
             lia_pkts_ = wanted_pkts_;
             lia_factor_ = 1;
             end_start();
             window.ssthresh_pkts = wanted_pkts_;
             if (event.why != nullptr) event.why->set(confluence_rules::kTimeout, {wanted_pkts_});
+        } else if (is_starting_ && models_) {
+            if (event.why != nullptr) event.why->set(confluence_rules::kLossSeen, {before});
         } else if (is_starting_) {
             if (event.why != nullptr) event.why->set(confluence_rules::kStartLoss, {before});
             end_start();
@@ -319,14 +396,21 @@ public:
         const double queue = has_queue ? sample.least_rtt_s / base_s - 1 : 0;
         const double queue_change = base_s > 0 && !std::isnan(sample.rtt_change_s) ? sample.rtt_change_s / base_s : 0;
         queue_ = queue;
+        if (base_s > 0) base_s_ = base_s;
+        least_s_ = std::max(sample.least_rtt_s, base_s);
         queueing_s_ = has_queue ? sample.least_rtt_s - base_s : 0;
         highest_rtt_s_.add(static_cast<std::uint32_t>(now_.value / 1'000'000), sample.least_rtt_s);
         const double span_s = std::max(highest_rtt_s_.value(), sample.least_rtt_s) - base_s;
         const double gain = sample.is_new ? 1 : kSlowGain;
         slow_queue_ += gain * (queue - slow_queue_);
         queue_swing_ += kSlowGain * (std::abs(queue - slow_queue_) - queue_swing_);
-        follow(std::clamp(queue_change, -1.0, 1.0));
+        const double pps = std::max(sample.delivered_pps, 1e-3);
+        const double rate_change = last_pps_ > 0 ? natural_log(pps / last_pps_) : 0;
+        last_pps_ = pps;
+        follow(std::clamp(queue_change, -1.0, 1.0), std::clamp(rate_change, -1.0, 1.0));
         slow_loss_ += gain * (sample.loss_ratio - slow_loss_);
+        if (const double pkts = epoch_pkts_ + epoch_lost_; models_ && pkts > 0)
+            crowded_ += std::min(pkts / kLossStep, 1.0) * ((epoch_crowded_ + epoch_marked_) / pkts - crowded_);
         loss_ratio_ = sample.loss_ratio;
         const double window = std::max(sample.cwnd_pkts, 1.0);
         max_rate_pps_ = sample.reference_pps;
@@ -341,9 +425,10 @@ public:
         record[7] = scaled(sample.rtt_dev_s / base_s);
         record[8] = root(sample.loss_ratio);
         record[9] = root(slow_loss_);
-        record[10] = epoch_pkts_ > 0 ? root(epoch_marked_ / epoch_pkts_) : 0;
+        record[10] = models_ ? root(crowded_) : epoch_pkts_ > 0 ? root(epoch_marked_ / epoch_pkts_) : 0;
         record[11] = static_cast<float>(std::min(sample.delivered_pps / sample.reference_pps, 1.0));
-        record[12] = sample.delivered_pps > 0 && sample.sent_pps > 0
+        record[12] = models_ ? scaled_change(reach())
+                     : sample.delivered_pps > 0 && sample.sent_pps > 0
                          ? scaled_change(natural_log(sample.sent_pps / sample.delivered_pps))
                          : 0;
         record[13] = log_ratio(window, sample.delivered_pps * base_s);
@@ -368,16 +453,23 @@ public:
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
         const double srtt_s = to_seconds(moment.srtt);
         double exponent = kExponents[static_cast<std::size_t>(std::lround(action.front()))];
-        const RuleInfo* rule = multiplies_lia_ ? &confluence_rules::kChoiceOfLia : &confluence_rules::kChoice;
+        const RuleInfo* rule = multiplies_lia_ ? &confluence_rules::kChoiceOfLia
+                               : models_       ? &confluence_rules::kModel
+                                               : &confluence_rules::kChoice;
+        const bool is_empty = queue_ < kNoQueue;
+        // At an empty queue, a smaller window than the model's only wastes capacity: losses are random there.
+        if (models_ && is_safe_ && is_empty && calm_epochs_ == 0) exponent = std::max(exponent, 0.0);
+        const bool is_more = exponent > 0;
         const bool keeps = exponent == 0;
-        const bool probes = keeps && queue_ < kNoQueue && !multiplies_lia_;
-        const bool yields = keeps && !probes && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ >= 0;
+        const bool probes = keeps && is_empty && !multiplies_lia_ && calm_epochs_ == 0;
+        const bool yields = keeps && !is_empty && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ >= 0;
         probes_ = probes ? probes_ + 1 : 0;
         yields_ = yields ? yields_ + 1 : 0;
+        calm_epochs_ = std::max(calm_epochs_ - 1, 0.0);
         if (probes) {
             exponent = std::min(kStep * probes_, kMostProbe);
-            rule = &confluence_rules::kProbe;
-        } else if (is_safe_ && yields && !multiplies_lia_) {
+            if (!models_) rule = &confluence_rules::kProbe;
+        } else if (is_safe_ && yields && !multiplies_lia_ && !models_) {
             exponent = -std::min(kStep * yields_, kMostYield);
             rule = &confluence_rules::kYield;
         }
@@ -386,14 +478,27 @@ public:
         const bool is_few = is_safe_ && epoch_pkts_ < kFewPkts;
         const double factor = is_few ? 1 : exponential(exponent * kLn2);
         lia_factor_ = factor;
-        wanted_pkts_ = before * factor + (is_few && !multiplies_lia_ && loss_ratio_ <= 0 ? 1 : 0);
+        const double exponent_before = last_exponent_;
         last_exponent_ = is_few ? 0 : exponent;
-        exponents_ = {exponents_[1], last_exponent_};
+        if (models_) {
+            asked_before_ = exponent_before > 0;
+            if (last_exponent_ <= 0 || !asked_before_) unasked_pps_ = model_.rate_pps();
+            factor_ = factor;
+            model_rtt_s_ = !is_few && (is_more || holds()) ? least_s_ : base_s_;
+            wanted_pkts_ = modelled_pkts();
+            exponents_ = {exponents_[1], std::clamp(log2_of(wanted_pkts_ / last_wanted_pkts_), -1.0, 1.0)};
+            last_wanted_pkts_ = wanted_pkts_;
+        } else {
+            wanted_pkts_ = before * factor + (is_few && !multiplies_lia_ && loss_ratio_ <= 0 ? 1 : 0);
+            exponents_ = {exponents_[1], last_exponent_};
+        }
         wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
         // After a timeout, the window of one packet stays until the first feedback.
         if (moment.is_in_loss) is_returning_ = true;
         if (moment.why != nullptr) {
-            if (is_few && !multiplies_lia_)
+            if (models_ && !is_returning_)
+                moment.why->set(*rule, {model_.rate_pps(), model_rtt_s_, factor, max_rate_pps_, srtt_s});
+            else if (is_few && !multiplies_lia_)
                 moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
             else if (is_returning_)
                 moment.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
@@ -421,7 +526,7 @@ private:
     void begin_epoch() {
         is_due_ = false;
         begun_at_ = now_;
-        epoch_pkts_ = epoch_marked_ = 0;
+        epoch_pkts_ = epoch_marked_ = epoch_lost_ = epoch_crowded_ = 0;
     }
 
     void end_start() {
@@ -437,10 +542,12 @@ private:
             round_pkts_ = 0;
             round_least_ = kNever;
             const double threshold = kQueueBegins * static_cast<double>(ack.min_rtt.value);
-            if (least != kNever && static_cast<double>(least.value) > threshold) {
+            if ((least != kNever && static_cast<double>(least.value) > threshold) || (models_ && is_full())) {
                 end_start();
                 wanted_pkts_ =
-                    std::max(std::min(std::max(round_pkts, window.cwnd_pkts / 2), window.cwnd_pkts), kLeastPkts);
+                    models_
+                        ? modelled_pkts()
+                        : std::max(std::min(std::max(round_pkts, window.cwnd_pkts / 2), window.cwnd_pkts), kLeastPkts);
                 window.cwnd_pkts = window.ssthresh_pkts = lia_pkts_ = wanted_pkts_;
                 if (ack.why != nullptr)
                     ack.why->set(confluence_rules::kQueueBegins,
@@ -452,6 +559,41 @@ private:
         round_least_ = std::min(round_least_, ack.rtt);
         if (ack.is_cwnd_limited) window.cwnd_pkts += ack.acked_pkts;
         if (ack.why != nullptr) ack.why->set(confluence_rules::kGrow, {ack.acked_pkts});
+    }
+
+    // At the end of a round trip of the start: true if the rate has not grown for three round trips.
+    bool is_full() {
+        round_lost_ = 0;
+        ++start_rounds_;
+        if (model_.rate_pps() >= kStartGrowth * start_pps_) {
+            start_pps_ = model_.rate_pps();
+            start_rounds_ = 0;
+        }
+        return start_rounds_ >= kStartRounds;
+    }
+
+    // The window of the model for the last action.
+    double modelled_pkts() const {
+        const double rtt_s = model_rtt_s_ > 0 ? model_rtt_s_ : base_s_;
+        return std::max(model_.rate_pps() * rtt_s * factor_ + kSparePkts, kLeastPkts);
+    }
+
+    // True in a queue that others fill until packets are lost: with a queue as short as its own, the subflow would
+    // starve there. It gives way if its connection gets at least as much through other queues.
+    bool holds() const {
+        return is_safe_ && has_cut_ && (now_ - cut_at_).value < plan_.memory.value && slow_queue_ > kFilled &&
+               grip() < kNoGrip && elsewhere_ < 0;
+    }
+
+    // Answers a loss in a full queue. A loss after the agent asked for more only ends that attempt.
+    void cut() {
+        const double least_pps = kCut * model_.rate_pps();
+        const bool has_asked = last_exponent_ > 0 || asked_before_;
+        model_.cut(has_asked ? std::clamp(unasked_pps_, least_pps, model_.rate_pps()) : least_pps);
+        calm_epochs_ = kCalmEpochs;
+        has_cut_ = true;
+        cut_at_ = now_;
+        probes_ = 0;
     }
 
     // Sets the window to the agent's value, within its bounds. After a timeout, the window grows up to that value.
@@ -472,18 +614,21 @@ private:
 
     // Correlates the queue's change over the epoch with the last two actions, because an action takes effect in its own
     // epoch and the next.
-    void follow(double queue_change) {
+    void follow(double queue_change, double rate_change) {
         const double done = exponents_[0] + exponents_[1];
+        reached_ += kSlowGain * (done * rate_change - reached_);
         moved_ += kSlowGain * (done * done - moved_);
         followed_ += kSlowGain * (done * queue_change - followed_);
     }
     // Measures the control over the queue, from -1 to 1: the RTT of a flow that fills a queue alone grows like its
     // window, which gives 1.
     double grip() const {
-        constexpr double kHardlyMoved = 1e-4;
         if (moved_ < kHardlyMoved) return 0;
         return std::clamp(followed_ / (moved_ * kLn2 * (1 + slow_queue_)), -1.0, 1.0);
     }
+
+    // Measures how closely the delivered rate follows the window: 1 below the capacity, 0 at a queue of its own.
+    double reach() const { return moved_ < kHardlyMoved ? 0 : reached_ / (moved_ * kLn2); }
 
     // Pools the statistics of the siblings at the end of an epoch: this subflow's share of the connection's rate, and
     // how closely the siblings' queueing delays correlate with its own, which indicates a shared bottleneck.
@@ -533,6 +678,7 @@ private:
     EpochPlan plan_;
     bool reads_mean_;
     bool multiplies_lia_;
+    bool models_;
     bool pools_;
     bool is_safe_;
     bool is_starting_ = true;
@@ -567,6 +713,25 @@ private:
     double elsewhere_ = -1;
     double others_queueing_s_ = 0;
     double others_rtt_ = 0;
+    PathModel model_;
+    double base_s_ = 0;                     // lowest RTT
+    double least_s_ = 0;                    // lowest RTT of the last epoch
+    double model_rtt_s_ = 0;                // RTT by which the model's rate is multiplied; 0: base_s_
+    double factor_ = 1;                     // factor of the last action
+    double last_wanted_pkts_ = kLeastPkts;  // wanted_pkts_ at the last action
+    bool asked_before_ = false;             // the action before the last one asked for more
+    double unasked_pps_ = 0;                // rate of the model before the agent asked for more
+    bool has_cut_ = false;
+    Nanos cut_at_{};
+    double calm_epochs_ = 0;  // epochs left without probes
+    double crowded_ = 0;      // share of packets lost in full queues or marked
+    double epoch_lost_ = 0;
+    double epoch_crowded_ = 0;
+    double round_lost_ = 0;  // packets lost in the current round trip of the start
+    double start_pps_ = 0;   // rate of the start, and the round trips since it last grew clearly
+    int start_rounds_ = 0;
+    double last_pps_ = 0;  // delivered rate of the last epoch
+    double reached_ = 0;   // mean of the sum of exponents_ times the change of the logarithm of the rate
     double own_mean_ = 0;
     double own_variance_ = 0;
     std::array<Book, kPooled> books_{};

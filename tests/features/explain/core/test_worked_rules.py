@@ -87,7 +87,7 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
     # All rules except those that never apply on these paths.
     rare = {"unused_window", "penalised", "hystart_plus_plus_slow_start", "cubic_convex", "agent_first_loss"}
     # No queue marks packets, and short queues lose packets before a round trip measures their delay.
-    rare |= {"confluence_start_ends", "confluence_choice_of_lia"}
+    rare |= {"confluence_start_ends", "confluence_choice_of_lia", "confluence_model"}
     rare |= {"emergency_brake", "proportional_reduction", "alternative_backoff", "prague_classic_fallback"}
     assert known - set(seen) <= rare
     assert sum(seen.values()) > 5000
@@ -101,8 +101,12 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
             "confluence_choice_of_lia",
             TEXT.replace("{controller}", '{{ name = "confluence", policy = "random", window = "lia" }}'),
         ),
+        (
+            "confluence_model",
+            TEXT.replace("{controller}", '{{ name = "confluence", policy = "random", window = "model" }}'),
+        ),
     ],
-    ids=["a long queue", "the window of LIA"],
+    ids=["a long queue", "the window of LIA", "the window of the model"],
 )
 def test_what_confluence_does_elsewhere_gives_what_the_run_had(rule: str, network: str) -> None:
     decisions = of_rule(decisions_of(controller("confluence"), "linux", network=network), rule)
