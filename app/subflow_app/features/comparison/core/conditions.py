@@ -173,13 +173,23 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
     if len({each.controllers for each in firsts}) > 1 and run.controllers:
-        parts.append(run.controllers)
+        parts.append(_controllers_told(run, firsts))
     alike = [each for each in firsts if _first_told(each) == _first_told(run)]
     if len(alike) > 1 and any(each.fork is not None for each in alike):
         parts.append(_fork_told(run))
     elif len(alike) > 1:
         parts += _own_parameters(run, alike)
     return " · ".join(parts) or run.controllers or run.scenario_name
+
+
+def _controllers_told(run: RunRow, firsts: Sequence[RunRow]) -> str:
+    """Controllers of the flows whose controllers differ between these runs; all if the runs have different flows."""
+    told = [{str(flow.get("name")): str(flow.get("controller")) for flow in flows_of(each)} for each in (run, *firsts)]
+    ours, *others = told
+    differing = [name for name in ours if any(each.get(name) != ours[name] for each in others)]
+    if not differing or any(each.keys() != ours.keys() for each in others):
+        return run.controllers
+    return ", ".join(dict.fromkeys(ours[name] for name in differing))
 
 
 def _fork_told(run: RunRow) -> str:
