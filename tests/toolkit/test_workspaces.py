@@ -326,7 +326,7 @@ def test_a_banner_covers_neither_the_words_of_a_lab_nor_the_form(window: MainWin
 
 
 def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:
-    shown = {"gallery.show": "gallery", "arena.show": "arena", "study.compare": "compare"}
+    shown = {"gallery.show": "gallery", "arena.show": "arena", "history.tabulate": "compare"}
     for action, panel in shown.items():
         show(window, "design")
         assert window.bar[action].isEnabled()
@@ -343,10 +343,10 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
 
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
     show(window, "analyse")
-    window.bar.trigger("study.compare")
+    window.bar.trigger("history.tabulate")
     assert window.workspaces.current == "analyse"
 
     show(window, "run")
     window.docks.set_open("compare", True)
-    window.bar.trigger("study.compare")
+    window.bar.trigger("history.tabulate")
     assert window.workspaces.current == "run"

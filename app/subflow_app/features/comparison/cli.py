@@ -202,7 +202,7 @@ def _run(asked: _Asked, way: _Way, jobs: str, database: Path | None, *, no_store
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.comparison.core.batch import compared_ids, comparison_job, estimate_comparison
     from subflow_app.features.editor.core.scenario_source import open_scenario
-    from subflow_app.features.sweeps.core.plan_file import DEFAULT_SAMPLE_INTERVAL_S
+    from subflow_app.features.sweeps.core.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
     from subflow_app.terminal.progress import in_background
     from subflow_store import open_store
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.features.sweeps.core.plans import CONTROLLER, LOSS, SCENARIO
@@ -92,7 +93,7 @@ def test_one_more_parameter_varies() -> None:
     ],
 )
 def test_what_cannot_be_compared_is_told(
-    controllers: tuple[str, ...], more: dict[str, object], field: str, told: str
+    controllers: tuple[str, ...], more: dict[str, Any], field: str, told: str
 ) -> None:
     _, found = estimate(*controllers, **more)
     assert found.plan is None

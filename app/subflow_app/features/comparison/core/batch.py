@@ -46,7 +46,7 @@ _MOST_NAMED = 4  # maximum number of controllers in a title
 
 @dataclass(frozen=True, slots=True)
 class ComparisonDraft:
-    """What to compare.
+    """The controllers of a comparison, with seeds and other changes.
 
     Attributes:
         flow: flow whose controller differs.
@@ -80,7 +80,7 @@ class ComparisonDraft:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEstimate:
-    """What a comparison will take.
+    """Runs, time and space of a comparison.
 
     Attributes:
         plan: the runs, without seeds that would only repeat a run; None if a problem prevents them.
