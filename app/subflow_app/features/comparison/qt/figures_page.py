@@ -106,17 +106,16 @@ class FiguresPage(QWidget):
         self.lead = named(Label(self, wordWrap=True), "comparison_lead")
         self.lead.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.reference = Choice("comparison_difference_from", text=tr("Difference from"), letters=10)
-        self.note = muted(named(Label(self, wordWrap=True), "comparison_note"))
         self._body = QWidget()
-        self._rows_layout = v_box(self._body, None, margins=0, spacing=0)
+        self.note = muted(named(Label(self._body, wordWrap=True), "comparison_note"))
+        self._rows_layout = v_box(None, margins=0, spacing=0)
         self._scroll = named(QScrollArea(self), "comparison_measures", tr("Measures of the comparison"))
         self._scroll.setWidgetResizable(True)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
-        # Always there, so that the headings stay above their columns.
-        self._scroll.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         self._scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._scroll.setWidget(self._body)
-        set_style(self._body, lambda t: f".QWidget {{ background: {t.base}; }}")
+        self._body.setBackgroundRole(QPalette.ColorRole.Base)
+        self._body.setAutoFillBackground(True)
         self.model = RunModel((), self)
         self.list = set_up_table(_OpeningTable(self), "comparison_runs", tr("Runs of the comparison"), self.model,
                                  is_single=True)  # fmt: skip
@@ -158,13 +157,16 @@ class FiguresPage(QWidget):
     def _place_parts(self) -> None:
         names = v_box(None, self.title, self.subtitle, margins=0, spacing=2)
         head = h_box(None, self.back, 8, (names, 1), self.copy_button, margins=(8, 8, 12, 4))
-        columns = QWidget(self)
-        bar = self._scroll.verticalScrollBar().sizeHint().width()
+        columns = QWidget(self._body)
         h_box(columns, _head(tr("Measure"), _NAME), (_head(tr("Runs and 95 % interval of the mean"), _FIGURE), 1),
               _head(tr("Mean"), _MEAN, is_number=True), self._difference_head(), _head(tr("Result"), _RESULT),
-              margins=(12, 2, 12 + bar, 2), spacing=8)  # fmt: skip
+              margins=(12, 2, 12, 2), spacing=8)  # fmt: skip
+        # Headings and note scroll with the rows, so that the page fits narrow and low places.
+        body = v_box(self._body, columns, self._rows_layout, self.note, None, margins=0, spacing=0)
+        body.setContentsMargins(0, 0, 0, 4)
+        self.note.setContentsMargins(12, 4, 12, 4)
         left = QWidget(self)
-        v_box(left, self.lead, columns, (self._scroll, 1), self.note, margins=(12, 0, 0, 6), spacing=4)
+        v_box(left, self.lead, (self._scroll, 1), margins=(12, 0, 0, 6), spacing=4)
         right = QWidget(self)
         v_box(right, (self.list, 1), self.all, margins=(8, 0, 12, 8), spacing=8)
         splitter = named(split(QSplitter(self), left, right, shares=(1, 0), sizes=[900, _RUNS]), "comparison_splitter")
@@ -172,7 +174,7 @@ class FiguresPage(QWidget):
         v_box(self, head, (splitter, 1), margins=0, spacing=4)
 
     def _difference_head(self) -> QWidget:
-        part = QWidget(self)
+        part = QWidget(self._body)
         part.setFixedWidth(_DIFFERENCE)
         label = muted(Label(tr("Difference from"), part))
         label.setBuddy(self.reference)
@@ -304,7 +306,7 @@ class FigureRowView(QFrame):
         self.plot.set_current(next((place for place, hit in enumerate(hits) if run_id in hit.run_ids), -1))
 
     def _line(self, line: FigureLine) -> tuple[QLabel, QLabel, QLabel]:
-        right, tokens = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, current_tokens()
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         mean = Label(line.mean, self._numbers, alignment=right)
         mean.setFixedWidth(_MEAN)
         mean.setAccessibleName(f"{line.label}: {line.mean}")
@@ -315,9 +317,8 @@ class FigureRowView(QFrame):
         result.setFont(sized(QFont(self.font()), 0.88))
         if line.verdict:
             difference.setFont(sized(QFont(self.font()), is_bold=True))
-            palette = QPalette(result.palette())
-            palette.setColor(QPalette.ColorRole.WindowText, QColor(tokens.ok if line.verdict > 0 else tokens.error))
-            result.setPalette(palette)
+            is_better = line.verdict > 0
+            set_style(result, lambda t: f"QLabel {{ color: {t.ok if is_better else t.error}; }}")
         else:
             muted(difference)
             muted(result)
