@@ -228,7 +228,7 @@ class SweepJob(Batch[_Wanted]):
             outcome,
             scenario,
             self._reader.text(point, scenario, seed),
-            name=f"{self.plan.name}: {self.plan.label(point)}",
+            name=self.plan.run_name(point),
             seed=seed,
             sample_interval_s=self.plan.sample_interval_s,
             on_start=lambda run_id: self._store.sweeps.attach_run(

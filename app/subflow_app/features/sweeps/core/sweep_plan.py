@@ -171,6 +171,15 @@ class SweepPlan:
         pairs = zip(self.keys, self.swept(point), strict=True)
         return ", ".join(f"{key} = {value.text}" for key, value in pairs if value.text)
 
+    def run_name(self, point: SweepPoint) -> str:
+        """Name of the runs of a point: the name of the sweep and the values; algorithms need no key."""
+        told = [
+            value_text(value) if _is_algorithm(key) else f"{key} = {swept(value).text}"
+            for key, value in zip(self.keys, point.values, strict=True)
+            if value is not None
+        ]
+        return f"{self.name}: {', '.join(told)}"
+
 
 MOST_PROBLEMS = 20
 """Maximum number of problems in one report."""
