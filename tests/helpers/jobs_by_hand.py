@@ -94,11 +94,21 @@ class Jobs:
         yield from hands.click(page.list.viewport(), page.list.visualRect(page.model.index(1, 0)).center())
         yield Until("the run", lambda: window.shown.count == 1 and window.workspaces.current == "run")
         yield from self._picture(window, "run")
-        yield from hands.click(window.banners.findChild(QPushButton))  # type: ignore[arg-type] # there is one
-        yield Until("the comparison", page.isVisible)
+        yield from self._return(window, hands)
+        yield from hands.click(page.all)
+        yield Until("all runs", lambda: window.shown.count == 10)
+        yield from self._picture(window, "overlay")
+        yield from self._return(window, hands)
         yield from hands.press("Escape")
         yield Until("the workspace", lambda: window.workspaces.current == "run" and not page.isVisible())
         yield from self._picture(window, "back")
+
+    def _return(self, window: MainWindow, hands: RealHands) -> Iterator[Until]:
+        """Returns to the comparison by the button of the banner."""
+        button = window.banners.findChild(QPushButton)
+        assert isinstance(button, QPushButton)
+        yield from hands.click(button)
+        yield Until("the comparison", window.features[CompareFeature].view.page.isVisible)
 
     def states(self, window: MainWindow) -> Iterator[Until]:
         """The dialog while a comparison runs, and after it was cancelled; then the rest runs in the background."""

@@ -24,7 +24,7 @@ from subflow_app.terminal.terminal import print_error, print_json, print_line, p
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from subflow_app.features.comparison.core.alignment import SeriesError
@@ -136,9 +136,12 @@ def compare(
         return
     way = _Way(_by(by), reference, tuple(figures or ()), paired, holm, csv_file, as_json)
     if controllers is None:
+        from subflow_app.features.history.core.script_versions import version_names
+
         with opened_store(database, read_only=True) as store:
             found = _runs(store, runs)
-        _tell(found, way)
+            versions = version_names(store, found)
+        _tell(found, way, versions)
         return
     asked = _Asked(runs[0], controllers, seeds or "5", flow, tuple(varied or ()), starts_apart, tuple(overrides or ()))
     raise typer.Exit(_run(asked, way, jobs, database, no_store=no_store, estimate_only=estimate_only))
@@ -170,12 +173,24 @@ class _Asked:
     overrides: tuple[str, ...]
 
 
-def _tell(found: Sequence[RunRow], way: _Way, more: dict[str, Any] | None = None) -> None:
-    """Print the table of some runs, and write it if wanted; `more` has further keys of the JSON document."""
+def _tell(
+    found: Sequence[RunRow],
+    way: _Way,
+    versions: Mapping[tuple[str, int], str],
+    more: dict[str, Any] | None = None,
+) -> None:
+    """Print the table of some runs, and write it if wanted.
+
+    Args:
+        found: runs with their documents.
+        way: options of the table.
+        versions: names of script versions in the runs.
+        more: further keys of the JSON document.
+    """
     from subflow_app.features.comparison.core.conditions import group_runs
     from subflow_app.features.comparison.core.group_table import compare_groups, reference_of, table_csv, table_document
 
-    grouping = group_runs(found, way.by)
+    grouping = group_runs(found, way.by, versions=versions)
     table = compare_groups(
         grouping,
         reference=0 if way.reference is None else reference_of(grouping.groups, way.reference),
@@ -202,6 +217,7 @@ def _run(asked: _Asked, way: _Way, jobs: str, database: Path | None, *, no_store
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.comparison.core.batch import compared_ids, comparison_job, estimate_comparison
     from subflow_app.features.editor.core.scenario_source import open_scenario
+    from subflow_app.features.history.core.script_versions import version_names
     from subflow_app.features.sweeps.core.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
     from subflow_app.terminal.progress import in_background
     from subflow_store import open_store
@@ -228,7 +244,9 @@ def _run(asked: _Asked, way: _Way, jobs: str, database: Path | None, *, no_store
         result, signal_number = in_background(job, job.plan.name)
         ids = [] if job.sweep_id is None else compared_ids(store, job.sweep_id)
         if ids:
-            _tell([store.run(number) for number in ids], way, _document(asked.scenario, draft, found, job, result))
+            rows = [store.run(number) for number in ids]
+            more = _document(asked.scenario, draft, found, job, result)
+            _tell(rows, way, version_names(store, rows), more)
         for problem in result.problems:
             print_error(problem)
         if result.state == "stopped":

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.scripts import CONTROLLER, write_scenario
 
 
 @pytest.fixture
@@ -98,6 +99,16 @@ def test_a_scenario_is_run_with_each_controller_and_seed(subflow: Subflow, scena
     assert all(len(group["run_ids"]) == 3 for group in document["groups"])
     assert (document["deterministic"], document["correction"]) == (False, "holm")
     assert subflow("sweeps", "--db", database, "--json").document[0]["name"] == "lia, olia, balia"
+
+
+def test_versions_of_a_script_are_groups_with_names(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    write_scenario(tmp_path)
+    for share in (2, 3):
+        (tmp_path / "mine.py").write_text(CONTROLLER.replace("w.cwnd / 2", f"w.cwnd / {share}"))
+        words = ("--set", "duration=2s", "--set", "events=[]", "--db", database)
+        assert subflow("run", tmp_path / "scenario.toml", *words).code == 0
+    groups = subflow("compare", 1, 2, "--db", database, "--json").document["groups"]
+    assert [group["label"] for group in groups] == ["mine, version 1", "mine, version 2"]
 
 
 def test_that_seeds_are_one_run_is_told_before(subflow: Subflow, database: Path) -> None:

@@ -65,6 +65,7 @@ class MeasureFigure:
         panel: the figure.
         hits: the dots, each with the number of its run.
         lines: the groups, in order.
+        is_of_flow: whether it belongs to one of several flows.
     """
 
     title: str
@@ -72,6 +73,7 @@ class MeasureFigure:
     panel: Panel
     hits: tuple[Hit, ...]
     lines: tuple[FigureLine, ...]
+    is_of_flow: bool = False
 
 
 def group_colours(groups: Sequence[ConditionGroup]) -> list[ColourKey]:
@@ -158,7 +160,7 @@ def _figure(table: GroupTable, row: FigureRow, colours: Sequence[ColourKey], *, 
     hints = {1: tr("more is better"), -1: tr("less is better")}
     hint = ", ".join(filter(None, (column.unit, hints.get(measure.better, ""))))
     lines = tuple(_line(table, row, place, colours[place], measure.better) for place in range(count))
-    return MeasureFigure(title, hint, panel, tuple(hits), lines)
+    return MeasureFigure(title, hint, panel, tuple(hits), lines, is_of_flow=has_owner and "." in column.key)
 
 
 def run_label(group: ConditionGroup, run: RunRow) -> str:
@@ -197,9 +199,13 @@ def _with_unit(line: FigureLine) -> str:
 
 
 def lead_text(table: GroupTable) -> str:
-    """One sentence on each group: the measures in which it is clearly better or worse than the reference."""
+    """One sentence on each group: the measures in which it is clearly better or worse than the reference.
+
+    With several flows, only measures of whole runs are mentioned.
+    """
     sentences = []
-    figures = measure_figures(table)
+    every = measure_figures(table)
+    figures = [figure for figure in every if not figure.is_of_flow] or every
     for place, group in enumerate(table.groups):
         if place == table.reference or not figures:
             continue

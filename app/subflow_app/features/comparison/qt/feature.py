@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -94,6 +94,7 @@ class CompareFeature(Feature):
         self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
+        self._versions: Mapping[tuple[str, int], str] = {}  # names of script versions in the runs
         self._is_shown_last = False  # True if runs were shown after the last selection in the history
         self._selected = frozenset[int]()
         self._asked = Counter[str]()  # number of queries by kind, used to drop outdated results
@@ -285,6 +286,7 @@ class CompareFeature(Feature):
     ) -> None:
         """Compares the runs that `numbers` returns in a worker thread; `wanted` is the number of runs asked for."""
         from subflow_app.features.comparison.core.compared_runs import Choices, compare, read_runs
+        from subflow_app.features.history.core.script_versions import version_names
 
         store = self.ports.database.store
         if store is None:
@@ -296,7 +298,8 @@ class CompareFeature(Feature):
         choices = self.view.choices = Choices(has_all=self.view.choices.has_all)
 
         def work() -> ComparedRuns:
-            return compare(read_runs(store, numbers()), choices)
+            runs = read_runs(store, numbers())
+            return compare(runs, choices, version_names(store, runs))
 
         def succeeded(compared: ComparedRuns) -> None:
             self._title, self._wanted = title, wanted
@@ -435,11 +438,11 @@ class CompareFeature(Feature):
     def _recompare(self, choices: Choices) -> None:
         from subflow_app.features.comparison.core.compared_runs import compare
 
-        runs = self._runs
-        self._start(_COMPARING, lambda: compare(runs, choices), self._show)
+        runs, versions = self._runs, self._versions
+        self._start(_COMPARING, lambda: compare(runs, choices, versions), self._show)
 
     def _show(self, compared: ComparedRuns) -> None:
-        self._runs = compared.runs
+        self._runs, self._versions = compared.runs, compared.versions
         self.view.show_compared(compared, title=self._title, wanted=self._wanted)
         self.pages.setCurrentWidget(self.view)
 

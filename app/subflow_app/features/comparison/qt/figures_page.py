@@ -36,7 +36,7 @@ from subflow_app.features.comparison.core.measure_figures import (
 from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.theme import current_tokens, muted, set_style
+from subflow_app.toolkit.theme import CELL_PADDING, current_tokens, muted, set_style
 from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, heading, named, sized, split, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
@@ -47,8 +47,8 @@ from subflow_store.values import RunRow
 
 _LINE, _AXIS = 28, 44  # heights of a group, and of the axis of a figure with its margins, px
 _NAME, _FIGURE = 150, 260  # width of the name of a measure, and least width of its figure, px
-_MEAN, _DIFFERENCE, _RESULT = 104, 200, 76  # widths of the numbers, px
-_RUNS = 250  # px
+_MEAN, _DIFFERENCE, _RESULT = 124, 200, 76  # widths of the numbers, px
+_RUNS, _VALUE = 250, 76  # widths of the list of runs and of its numbers, px
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,9 @@ class FiguresPage(QWidget):
         header = self.list.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        header.setSectionResizeMode(1, QHeaderView.ResizeMode.ResizeToContents)
+        # As wide as the numbers: the heading is cut rather than the names.
+        header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
+        header.resizeSection(1, max(_VALUE, self.list.sizeHintForColumn(1) + 2 * CELL_PADDING))
         count = len(self._runs)
         self.all.setText(tr("All {count} over each other", count=count))
         self.all.setEnabled(count > 1)
