@@ -216,6 +216,7 @@ class FiguresPage(QWidget):
         )
         header = self.list.horizontalHeader()
         header.setStretchLastSection(False)
+        header.setTextElideMode(Qt.TextElideMode.ElideRight)
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         # As wide as the numbers: the heading is cut rather than the names.
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Fixed)
