@@ -11,6 +11,7 @@ import typer
 
 from subflow_app.features.sweeps.cli import Jobs, job_count
 from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.json_document import fields
 from subflow_app.terminal import failures
 from subflow_app.terminal.options import (
     Database,
@@ -21,6 +22,7 @@ from subflow_app.terminal.options import (
     time_option,
 )
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.vocabulary.number_text import count_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -294,8 +296,6 @@ def _draft(asked: _Asked, scenario: Scenario) -> ComparisonDraft:
 
 
 def _tell_estimate(found: ComparisonEstimate, jobs: int, *, as_json: bool) -> None:
-    from subflow_app.vocabulary.number_text import count_text
-
     assert found.cost is not None
     if not as_json:
         print_line(f"{count_text(found.runs)} runs: {found.cost_text(jobs)}")
@@ -315,8 +315,6 @@ def _tell_estimate(found: ComparisonEstimate, jobs: int, *, as_json: bool) -> No
 def _document(
     scenario: str, draft: ComparisonDraft, found: ComparisonEstimate, job: SweepJob, result: JobOutcome
 ) -> dict[str, Any]:
-    from subflow_app.foundation.json_document import fields
-
     return {
         "scenario": scenario,
         "title": draft.title,
