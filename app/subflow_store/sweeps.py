@@ -171,6 +171,19 @@ class SweepStore(ProcessStore):
             with row_of("sweep_run", "sweep", sweep_id):
                 return {(point, unsigned(seed)): text for point, seed, text in typed(rows, int, int, str)}
 
+    def known(self, keys: Sequence[str], *, needs_traces: bool) -> frozenset[str]:
+        """Those of the keys that a finished run has; with `needs_traces`, a run with traces.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = (
+            "SELECT key FROM run_key JOIN run ON run.id = run_key.run_id"
+            " WHERE key = ? AND has_traces >= ? AND status = 'finished' AND deleted_at IS NULL LIMIT 1"
+        )
+        with self._database.reading() as reader:
+            return frozenset(key for key in keys if reader.execute(query, (key, needs_traces)).fetchone() is not None)
+
     # Writing
 
     def add(self, start: SweepStart) -> int:

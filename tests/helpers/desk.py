@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QMainWindow, QSplitter, QToolBar, QWidget
 from pytestqt.qtbot import QtBot
@@ -95,7 +95,13 @@ ROWS: Mapping[object, Rows] = {
 PARTS = ("topology", "inspector", "history", "help")
 """Panels that are parts of the desk itself, made on first use."""
 
-SCOPES = {Scope.TRAINING: "train", Scope.QUEUE: "queue", Scope.SWEEPS: "sweeps", Scope.SCRIPT: "script"}
+SCOPES = {
+    Scope.TRAINING: "train",
+    Scope.QUEUE: "queue",
+    Scope.SWEEPS: "sweeps",
+    Scope.SCRIPT: "script",
+    Scope.COMPARE: "compare",
+}
 """Panels of features in which shortcuts work."""
 
 
@@ -174,6 +180,17 @@ class DeskWorkspaces(Workspaces):
         QObject.__init__(self, desk)
         self._docks = docks
         self.current = DEFAULT_WORKSPACE
+        self._before = []
+
+    def visit(self, panel: str) -> None:
+        self._before.append((self.current, QByteArray()))
+        self._docks.go_to(panel)
+        self.visited.emit()
+
+    def go_back(self) -> None:
+        self._before.pop()
+        self._docks.raise_panel("plots")
+        self.visited.emit()
 
     def show(self, name: str) -> None:
         self.current = name

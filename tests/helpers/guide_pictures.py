@@ -35,7 +35,6 @@ from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.labs.qt.feature import LabFeature
-from subflow_app.features.running.qt.enqueue_dialog import Enqueueing
 from subflow_app.features.script.qt.desk import NewScript
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
@@ -127,11 +126,11 @@ def _design(studio: Studio) -> None:
 
 def _queue(studio: Studio) -> None:
     window = studio.window
-    window.documents.open_example("drlcc-sc1")
-    studio.dialogs.answer("EnqueueDialog", Enqueueing(range(1, 4), "download", ("lia", "olia"), "seeds"))
-    window.bar.trigger("queue.add_several")
+    for name in ("drlcc-sc1", "t-2link", "t-1link", "lte-walk"):
+        window.documents.open_example(name)
+        window.bar.trigger("queue.add")
     queue = window.queue_session.queue
-    wait_for(lambda: len(queue.entries()) == 6 and all(entry.state.is_over for entry in queue.entries()))
+    wait_for(lambda: len(queue.entries()) == 4 and all(entry.state.is_over for entry in queue.entries()))
     window.queue_session.refresh()
     wait_for(lambda: not window.workers.is_busy)
 
@@ -153,8 +152,14 @@ def _fork(studio: Studio) -> None:
 
 def _compare(studio: Studio) -> None:
     window = studio.window
-    runs = [row.id for row in window.history.runs() if "seeds" in row.tags]
-    window.features[CompareFeature].compare_runs(sorted(runs))
+    feature = window.features[CompareFeature]
+    window.documents.open_example("drlcc-sc1")
+    window.bar.trigger("run.compare")
+    dialog = feature.dialog
+    assert dialog is not None
+    dialog.controllers.choose(["lia", "olia"])
+    dialog.go.click()
+    wait_for(lambda: feature.dialog is None and len(feature.view.page.model.rows) == 10)
     wait_for(lambda: not window.workers.is_busy)
 
 

@@ -161,12 +161,12 @@ def test_every_menu_fits_a_small_screen(window: MainWindow) -> None:
 
 def test_toolbar_says_what_people_look_for_and_fits(window: MainWindow) -> None:
     words = {}
-    for action_id in ("run.toggle", "fork.new", "study.compare", "sweep.new", "study.labs"):
+    for action_id in ("run.toggle", "fork.new", "run.compare", "sweep.new", "study.labs"):
         button = window.toolbar.widgetForAction(window.bar[action_id])
         assert isinstance(button, QToolButton)
         assert button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         words[action_id] = button.text()
-    assert list(words.values()) == ["Run", "What if", "Compare", "Sweep", "Labs"]
+    assert list(words.values()) == ["Run", "What if", "Compare…", "Sweep", "Labs"]
     assert window.toolbar.sizeHint().width() <= 1280
 
 

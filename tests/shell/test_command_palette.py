@@ -42,7 +42,8 @@ def test_commands_are_found_by_the_words_that_people_try(window: MainWindow) -> 
     wanted = {
         "run": "Run",
         "what if": "What if",
-        "compare": "Compare runs",
+        "compare": "Compare",
+        "tabulate": "Tabulate runs",
         "sweep": "New sweep",
         "labs": "Labs",
         "tra": "Trade-offs of the runs",

@@ -81,6 +81,8 @@ def test_another_sweep_takes_over_finished_runs_of_the_same_key(store: Store) ->
     with_contents = make_run(store, first, "a")
     without = make_run(store, first, "b", has_traces=False)
     make_run(store, first, "c", finish=False)
+    assert store.sweeps.known(["a", "b", "c", "d"], needs_traces=True) == {"a"}
+    assert store.sweeps.known(["a", "b", "c", "d"], needs_traces=False) == {"a", "b"}
     second = store.sweeps.add(sweep("Again"))
     assert store.sweeps.link_finished(second, needs_traces=True) == 2
     assert [row.run_id for row in store.sweeps.runs(second)] == [with_contents, None, None, with_contents]

@@ -326,7 +326,7 @@ def test_a_banner_covers_neither_the_words_of_a_lab_nor_the_form(window: MainWin
 
 
 def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:
-    shown = {"gallery.show": "gallery", "arena.show": "arena", "study.compare": "compare"}
+    shown = {"gallery.show": "gallery", "arena.show": "arena", "history.tabulate": "compare"}
     for action, panel in shown.items():
         show(window, "design")
         assert window.bar[action].isEnabled()
@@ -341,12 +341,30 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
     assert window.workspaces.current == "script"
 
 
+def test_a_visit_leads_back_until_a_workspace_is_chosen(window: MainWindow) -> None:
+    show(window, "design")
+    window.docks.set_open("explain", True)
+    assert not window.workspaces.can_go_back
+    window.workspaces.visit("compare")
+    assert (window.workspaces.current, window.docks.front_of("plots")) == ("study", "compare")
+    window.workspaces.go_back()
+    # The panels are those that were left, not the initial ones.
+    assert window.workspaces.current == "design"
+    assert window.docks.is_open("explain")
+    assert not window.workspaces.can_go_back
+    window.workspaces.visit("compare")
+    show(window, "train")
+    assert not window.workspaces.can_go_back
+    window.workspaces.go_back()
+    assert window.workspaces.current == "train"
+
+
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
     show(window, "analyse")
-    window.bar.trigger("study.compare")
+    window.bar.trigger("history.tabulate")
     assert window.workspaces.current == "analyse"
 
     show(window, "run")
     window.docks.set_open("compare", True)
-    window.bar.trigger("study.compare")
+    window.bar.trigger("history.tabulate")
     assert window.workspaces.current == "run"

@@ -184,6 +184,7 @@ class MainWindow(QMainWindow):
             Scope.QUEUE: self.queue_session.panel,
             Scope.SWEEPS: self.features[SweepFeature].panel,
             Scope.SCRIPT: self.features[ScriptFeature].panel,
+            Scope.COMPARE: self.features[CompareFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.bar.place(scopes)

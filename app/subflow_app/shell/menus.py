@@ -173,7 +173,6 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
     ),
     "Queue": (
         "queue.add",
-        "queue.add_several",
         "-",
         "queue.toggle",
         *QUEUE_MENU,
@@ -202,6 +201,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
     "Workspace": (
         *(f"view.workspace_{name}" for name in WORKSPACES),
         "-",
+        "compare.back",
         "view.fold",
         "view.reset_layout",
         "view.reset_layouts",
@@ -301,6 +301,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "run.toggle",
         "run.stop",
         "-",
+        "run.compare",
+        "-",
         *(f"run.step_{size}" for size in STEPS),
         "run.until",
         "-",
@@ -345,6 +347,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.overlay",
         "history.clear_overlay",
         "history.fork",
+        "history.tabulate",
         "-",
         "history.rename",
         "history.tag",
@@ -360,7 +363,6 @@ MENUS: dict[str, tuple[str, ...]] = {
         "sweep.new",
         ">This sweep",
         "-",
-        "study.compare",
         "study.trade_offs",
         "study.export_trade_offs",
         "study.kernel",
@@ -392,9 +394,7 @@ MENUS: dict[str, tuple[str, ...]] = {
 }
 
 HISTORY_MENU = (
-    *MENUS["H&istory"][:2],
-    "study.compare",
-    *MENUS["H&istory"][2:-1],
+    *MENUS["H&istory"][:-1],
     "-",
     "file.export_report",
 )
@@ -432,11 +432,12 @@ TOOLBAR = (
     "run.toggle",
     "run.stop",
     "run.step_sample",
+    "run.compare",
+    "-",
     ">speed",
     ">speed_slider",
     "-",
     "fork.new",
-    "study.compare",
     "sweep.new",
     "study.labs",
     "<>",
@@ -445,7 +446,7 @@ TOOLBAR = (
 # Labels of toolbar buttons.
 TOOLBAR_WORDS = {
     "fork.new": translatable("What if"),  # english: keep, the name of the feature
-    "study.compare": translatable("Compare"),
+    "run.compare": translatable("Compare…"),
     "sweep.new": translatable("Sweep"),
     "study.labs": translatable("Labs"),
 }

@@ -57,6 +57,7 @@ class Scope(Enum):
     QUEUE = "in the queue"
     SWEEPS = "in the sweeps"
     SCRIPT = "in the script"
+    COMPARE = "in the comparison"
 
 
 @dataclass(frozen=True, slots=True)

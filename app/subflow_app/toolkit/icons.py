@@ -95,7 +95,6 @@ GLYPHS: dict[str, str] = {
     "link_down": "mdi6.lan-disconnect",
     "link_up": "mdi6.lan-connect",
     "queue": "ph.queue",
-    "queue_several": "ph.stack-simple",
     "retry": "ph.arrow-clockwise",
     "up": "ph.arrow-up",
     "down": "ph.arrow-down",

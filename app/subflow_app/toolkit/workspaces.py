@@ -209,6 +209,7 @@ class Workspaces(QObject):
     """The workspaces of one window."""
 
     changed = Signal(str)  # name of the new workspace
+    visited = Signal()  # `can_go_back` may have changed
     left = Signal(str)  # name of the previous workspace, after it was left to show a panel without a place in it
 
     def __init__(self, docks: Docks, fold: PanelFold, window: QWidget) -> None:
@@ -228,6 +229,7 @@ class Workspaces(QObject):
         self._is_presenting = False
         self.folds: dict[str, bool] = {}  # choices of the user, by workspace
         self._was_low = False
+        self._before: list[tuple[str, QByteArray]] = []  # workspaces with their layouts, before each visit
         fold.chosen.connect(self._on_fold_chosen)
         window.installEventFilter(self)
 
@@ -239,6 +241,10 @@ class Workspaces(QObject):
         """
         if name not in WORKSPACES:
             raise KeyError(name)
+        self._before.clear()
+        self._change(name)
+
+    def _change(self, name: str) -> None:
         if name != self.current:
             self._keep()
             self._is_presenting = False
@@ -246,18 +252,45 @@ class Workspaces(QObject):
             self.bring_back()
         self.changed.emit(name)
 
+    @property
+    def can_go_back(self) -> bool:
+        """True if a panel was visited, and no workspace has been chosen since."""
+        return bool(self._before)
+
+    def visit(self, panel: str) -> None:
+        """Show and focus a panel as `go_to` does; `go_back` returns to the present arrangement."""
+        before = (self.current, self._docks.save_state())
+        kept = [*self._before, before]
+        self._show_place_of(panel)
+        self._docks.go_to(panel)
+        self._before = kept
+        self.visited.emit()
+
+    def go_back(self) -> None:
+        """Return to the arrangement before the last visit, if any."""
+        if not self._before:
+            return
+        *rest, (name, state) = self._before
+        self._change(name)
+        self._docks.restore_state(state)
+        self._before = rest
+        self.visited.emit()
+
     def go_to(self, panel: str) -> None:
         """Show and focus a panel; if the current workspace has no place for it, change to a workspace that has one.
 
         An open panel remains in place, because the user has put it there.
         """
+        before = self.current
+        self._show_place_of(panel)
+        if self.current != before:
+            self.left.emit(before)
+        self._docks.go_to(panel)
+
+    def _show_place_of(self, panel: str) -> None:
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
-            before = self.current
             self.show(_HOMES.get(panel, _ROOMY))
-            if self.current != before:
-                self.left.emit(before)
-        self._docks.go_to(panel)
 
     def reset(self) -> None:
         """Restore the initial arrangement of the current workspace, with sizes for the current window."""

@@ -137,6 +137,50 @@ class ColourKey(NamedTuple):
 
 
 TOTAL = -1
+_BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
+# Shades of the palette that differ clearly from the plain hue on white and on dark backgrounds.
+_FAR, _OLIVE = 6, 2
+
+OURS = ColourKey(_VERMILLION, 0)
+"""Colour of the controller that a paper proposes; all papers share it, because no figure shows two proposals."""
+
+CONTROLLER_COLOURS: Mapping[str, ColourKey] = {
+    "lia": ColourKey(_BLUE, 0),
+    "olia": ColourKey(_SKY, 0),
+    "balia": ColourKey(_GREEN, 0),
+    "wvegas": ColourKey(_PURPLE, 0),
+    "clean-slate": ColourKey(_ORANGE, 0),
+    "mpcc-latency": ColourKey(_YELLOW, _OLIVE),
+    "mpcc-loss": ColourKey(_YELLOW, _FAR),
+    "uncoupled": ColourKey(TOTAL, 1),
+    "newreno": ColourKey(TOTAL, 0),
+    "cubic": ColourKey(_BLUE, _FAR),
+    "vegas": ColourKey(_PURPLE, _FAR),
+    "bbr": ColourKey(_GREEN, _FAR),
+    "bbr3": ColourKey(_GREEN, _OLIVE),
+    "copa": ColourKey(_PURPLE, _OLIVE),
+    "coupled-cubic": ColourKey(_BLUE, _OLIVE),
+    "dctcp": ColourKey(_ORANGE, _OLIVE),
+    "prague": ColourKey(_SKY, _OLIVE),
+    "vivace": ColourKey(_ORANGE, _FAR),
+    "ewtcp": ColourKey(_SKY, _FAR),
+    **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),
+}
+"""Colours of controllers in figures that compare them, the same in all."""
+
+
+def free_colour(wanted: ColourKey | None, taken: Iterable[ColourKey]) -> ColourKey:
+    """The requested colour, or the nearest unused colour; None requests any."""
+    used = set(taken)
+    if wanted is None:
+        hues = {key.hue for key in used}
+        # Blue comes first; vermillion is reserved for the proposal of the paper.
+        wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
+    shades = [(wanted.shade + step) % len(_SHADES) for step in range(len(_SHADES))]
+    # Plain and light yellow are invisible on white.
+    order = dict.fromkeys((wanted.hue, *range(len(HUES) - 1)))
+    keys = (ColourKey(hue, shade) for hue in order for shade in shades if hue != _YELLOW or shade in (_OLIVE, _FAR))
+    return next((key for key in keys if key not in used), wanted)
 
 
 def hex_colour(key: ColourKey, *, dark: bool = False) -> str:

@@ -42,15 +42,14 @@ from subflow_app.features.labs.core.lab import first_text
 from subflow_app.features.paper.core.report import read_runs
 from subflow_app.features.policies.core import keep_policies
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.features.sweeps.core.axes import Axis
 from subflow_app.features.sweeps.core.plan_file import SweepOptions, open_plan, parse_plan, plan_text
-from subflow_app.features.sweeps.core.sweep_plan import PointReader, SweepPlan
+from subflow_app.features.sweeps.core.sweep_plan import PointReader
 from subflow_app.features.training.core.evaluations import EvaluationJob, race_sources, rivals
 from subflow_app.features.training.core.training_progress import Training
 from subflow_app.features.training.core.training_setup import TrainingRequest, prepare
 from subflow_app.foundation.errors import InputError, ReplacedError
 from subflow_app.foundation.paths import policy_folder
-from subflow_app.foundation.toml_edit import read_toml, set_value
+from subflow_app.foundation.toml_edit import set_value
 from subflow_sim import Simulation, load_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.portable import portable
@@ -182,13 +181,8 @@ def _texts(use: Use, case: Case) -> Iterator[Made]:
 
 def _queue(case: Case) -> Iterator[Made]:
     source = present(source_of_document(Use.QUEUE, case.doc))
-    own = read_toml(source.text)["flows"]["library"]["controller"]
-    library = ("library",)
-    for value, changed in (("confluence", ()), (own, ()), ({"name": "confluence"}, library), ("lia", library)):
-        axis = Axis(("flows.library.controller",), ((value,),))
-        for run in SweepPlan("", source.text, (axis,), (1, 2), folder=case.path.parent).queued(Use.QUEUE):
-            yield run.source.scenario, changed
-            yield read_scenario(Use.QUEUE, run.source.text), changed
+    yield source.scenario, ()
+    yield read_scenario(Use.QUEUE, source.text), ()
 
 
 def _sweep(case: Case) -> Iterator[Made]:

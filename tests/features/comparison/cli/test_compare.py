@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.command_line import Subflow
+from tests.helpers.scripts import CONTROLLER, write_scenario
 
 
 @pytest.fixture
@@ -44,6 +45,17 @@ def test_the_table_can_be_written(subflow: Subflow, runs: Path, tmp_path: Path) 
 
 BAD = [
     (["1"], "two runs or more"),
+    (["demo", "--seeds", "5"], "--seeds needs a scenario and --controllers"),
+    (["1", "2", "--controllers", "lia"], "--controllers takes one scenario, not 2: 1, 2"),
+    (["demo", "--controllers", "lia,olia", "--align", "manual"], "--align and --offset take stored runs"),
+    (["nothing-here", "--controllers", "lia,olia"], "nothing-here"),
+    (["demo", "--controllers", "lia,lia"], "lia is listed twice"),
+    (["demo", "--controllers", "lia,nobody"], "nobody"),
+    (["demo", "--controllers", "lia,olia", "--seeds", "0"], 'seeds = "0": must be a number from 1'),
+    (["demo", "--controllers", "lia,olia", "--seeds", "x"], "is not a seed"),
+    (["demo", "--controllers", "lia,olia", "--flow", "upload"], "the flows of demo are download"),
+    (["demo", "--controllers", "lia,olia", "--vary", "links.wifi.loss"], "must be KEY=VALUES"),
+    (["demo", "--controllers", "lia,olia", "--starts-apart", "long"], "--starts-apart"),
     (["1", "x"], '"x" is not a run'),
     (["1", "20-30"], '"20-30": unknown run'),
     (["1", "2", "--by", "colour"], '--by = "colour": must be one of condition, controller'),
@@ -57,6 +69,67 @@ def test_bad_input_is_said(subflow: Subflow, runs: Path) -> None:
         answer = subflow("compare", *words, "--db", runs)
         assert answer.code == 2, words
         assert said in answer.err
+
+
+COMPARED = ("--controllers", "lia,olia", "--seeds", "3", "--set", "duration=3s")
+
+
+def test_a_scenario_is_run_with_each_controller_and_seed(subflow: Subflow, scenario: Path, database: Path) -> None:
+    estimated = subflow("compare", scenario, *COMPARED, "--db", database, "--estimate")
+    assert estimated.code == 0
+    assert estimated.out.startswith("6 runs: 6 to simulate: about ")
+    answer = subflow("compare", scenario, *COMPARED, "--db", database)
+    assert answer.code == 0
+    assert "A (reference)  lia" in answer.out
+    assert "lia against olia: 6 to simulate: about" in answer.err
+    # All runs exist now, so that one more controller simulates its own only.
+    document = subflow(
+        "compare", scenario, *COMPARED, "--controllers", "lia,olia,balia", "--db", database, "--json", "--holm"
+    ).document
+    assert {key: document[key] for key in ("title", "flow", "runs", "finished", "reused", "failed", "state")} == {
+        "title": "lia, olia, balia",
+        "flow": "download",
+        "runs": 9,
+        "finished": 9,
+        "reused": 6,
+        "failed": 0,
+        "state": "finished",
+    }
+    assert [group["label"] for group in document["groups"]] == ["lia", "olia", "balia"]
+    assert all(len(group["run_ids"]) == 3 for group in document["groups"])
+    assert (document["deterministic"], document["correction"]) == (False, "holm")
+    assert subflow("sweeps", "--db", database, "--json").document[0]["name"] == "lia, olia, balia"
+
+
+def test_versions_of_a_script_are_groups_with_names(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    write_scenario(tmp_path)
+    for share in (2, 3):
+        (tmp_path / "mine.py").write_text(CONTROLLER.replace("w.cwnd / 2", f"w.cwnd / {share}"))
+        words = ("--set", "duration=2s", "--set", "events=[]", "--db", database)
+        assert subflow("run", tmp_path / "scenario.toml", *words).code == 0
+    groups = subflow("compare", 1, 2, "--db", database, "--json").document["groups"]
+    assert [group["label"] for group in groups] == ["mine, version 1", "mine, version 2"]
+
+
+def test_that_seeds_are_one_run_is_told_before(subflow: Subflow, database: Path) -> None:
+    words = ("compare", "demo", "--controllers", "lia,olia", "--no-store")
+    answer = subflow(*words)
+    assert answer.code == 0
+    assert "Nothing in this scenario is random: 5 seeds are one run." in answer.err
+    assert "--starts-apart 100ms" in answer.err
+    document = subflow(*words, "--starts-apart", "100ms", "--seeds", "4,7", "--json").document
+    assert document["deterministic"] is False
+    assert [group["seeds"] for group in document["groups"]] == [[4, 7], [4, 7]]
+
+
+def test_a_key_varies_too_and_the_table_is_written(subflow: Subflow, scenario: Path, tmp_path: Path) -> None:
+    target = tmp_path / "table.csv"
+    varied = ("--vary", "links.wifi.loss=0%,5%", "--by", "controller")
+    answer = subflow("compare", scenario, *COMPARED, "--no-store", *varied, "--csv", target)
+    assert answer.code == 0
+    assert "lia against olia by loss" in answer.err
+    assert "A group mixes runs of several conditions" in answer.out
+    assert target.exists()
 
 
 def test_traces_are_laid_on_the_time_of_the_first(subflow: Subflow, runs: Path, tmp_path: Path) -> None:

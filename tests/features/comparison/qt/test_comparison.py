@@ -39,7 +39,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 def compare(qtbot: QtBot, desk: Desk, *selected: int) -> CompareFeature:
     """Compares the runs selected in the history."""
     desk.history.select(selected)
-    desk.bar.trigger("study.compare")
+    desk.bar.trigger("history.tabulate")
     feature = desk.features[CompareFeature]
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1)
     return feature
@@ -158,7 +158,7 @@ def test_without_runs_the_panel_says_what_to_do(desk: Desk) -> None:
     desk.docks.go_to("compare")
     assert desk.features[CompareFeature].pages.currentIndex() == 0
     desk.docks.set_open("compare", False)
-    desk.bar.trigger("study.compare")
+    desk.bar.trigger("history.tabulate")
     assert desk.docks.is_open("compare")
     assert desk.features[CompareFeature].pages.currentIndex() == 0
 
@@ -200,7 +200,7 @@ def test_runs_that_were_shown_last_are_compared(qtbot: QtBot, desk: Desk) -> Non
     desk.history.select(numbers[:2])
     desk.shown.show_stored(desk.store, numbers[2:])
     qtbot.waitUntil(lambda: desk.shown.count == 2)
-    desk.bar.trigger("study.compare")
+    desk.bar.trigger("history.tabulate")
     feature = desk.features[CompareFeature]
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1)
     assert compared_ids(feature) == numbers[2:]

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 from tests.helpers.members import for_each
 
-from subflow_app.features.history.core.run_names import plot_columns, told_apart
+from subflow_app.features.history.core.run_names import plot_columns, run_names, told_apart
+
+
+def run(controller: str, seed: int | None, title: str = "Demo") -> Any:
+    """A run of one flow; without a seed, it is in progress."""
+    row = None if seed is None else SimpleNamespace(seed=seed)
+    return SimpleNamespace(title=title, controllers={"download": controller}, row=row)
+
+
+def test_runs_of_one_name_are_told_apart_by_controllers_then_seeds_then_numbers() -> None:
+    assert run_names([run("lia", 1), run("lia", 2, "Other")]) == ["Demo", "Other"]
+    assert run_names([run("lia", 1), run("olia", 1)]) == ["Demo: lia", "Demo: olia"]
+    assert run_names([run("lia", 1), run("lia", 2), run("olia", 1)]) == [
+        "Demo: lia, seed 1",
+        "Demo: lia, seed 2",
+        "Demo: olia",
+    ]
+    # A seed that several runs have, or that is unknown, distinguishes nothing.
+    assert run_names([run("lia", 1), run("lia", 1), run("lia", 3), run("lia", None)]) == [
+        "Demo (1)",
+        "Demo (2)",
+        "Demo, seed 3",
+        "Demo (3)",
+    ]
 
 
 @for_each(
@@ -37,6 +63,11 @@ def test_originals_stand_with_the_last_of_their_forks() -> None:
         (["Two paths: lia", "Two paths: olia"], "Two paths", ["lia", "olia"]),
         (["Demo: a phone: lia (1)", "Demo: a phone: lia (2)"], "Demo: a phone", ["lia (1)", "lia (2)"]),
         (["Demo by queue: queue = 8pkt", "Demo by queue: queue = 17pkt"], "Demo by queue: queue", ["8pkt", "17pkt"]),
+        (
+            ["Phone: lia, seed 1", "Phone: lia, seed 2"],
+            "Phone: lia",
+            ["seed 1", "seed 2"],
+        ),
         (["Two paths", "Two pairs"], "", ["Two paths", "Two pairs"]),
         (["Demo: x", "Demo: "], "", ["Demo: x", "Demo: "]),
         (["Demo: x"], "", ["Demo: x"]),

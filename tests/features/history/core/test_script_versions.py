@@ -9,7 +9,7 @@ from tests.helpers.present import present
 from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
-from subflow_app.features.history.core.script_versions import script_versions
+from subflow_app.features.history.core.script_versions import script_versions, version_names
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.vocabulary.measures import MEASURES
 from subflow_store import Store, open_store
@@ -51,3 +51,15 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         run(store, tmp_path, OTHER.replace("/ 3", "/ 4"), overrides=("flows.f.controller=lia",))
         version = script_versions(store, "controller", "mine", "scenario")[0]
         assert [version.figure(MEASURES[name]) for name in ("goodput_bps", "mean_rtt_s")] == [None, None]
+
+
+def test_versions_of_compared_runs_are_named(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        first, second = (store.run(run(store, tmp_path, text)) for text in (CONTROLLER, OTHER))
+        names = version_names(store, [first, second])
+        # The scheduler is the same in both runs.
+        assert names == {
+            ("controllers.mine.content", first.id): "mine, version 1",
+            ("controllers.mine.content", second.id): "mine, version 2",
+        }
+        assert version_names(store, [first, store.run(run(store, tmp_path, CONTROLLER))]) == {}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 from tests.helpers.members import for_each
 
-from subflow_app.features.gallery.core.figure import OURS, experiment_figure, published_values, series_colours
+from subflow_app.features.gallery.core.figure import experiment_figure, published_values, series_colours
 from subflow_app.features.paper.core import panel_forms
 from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, Ground
 from subflow_app.features.paper.core.figure_process import pack, unpack
@@ -21,6 +21,7 @@ from subflow_app.features.paper.core.figure_worker import KINDS
 from subflow_app.features.paper.core.figures import figure_size_in, fill_figure, render_figure
 from subflow_app.features.paper.core.paper_styles import STYLES_BY_ID
 from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.palette import OURS
 from subflow_app.vocabulary.picture import ColourScale, Panel, PanelForm, PanelSeries
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)

@@ -11,12 +11,10 @@ from tests.helpers.scenario_texts import TWO_PATHS
 from tests.helpers.waiting import wait_until
 
 from subflow_app.features.catalog.core.uses import Use
-from subflow_app.features.editor.core.scenario_source import ScenarioSource
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.running.core import run_queue
 from subflow_app.features.running.core.run_queue import QueuedRun, RunQueue
 from subflow_app.features.running.core.runs import RunJob, RunResult
-from subflow_app.features.sweeps.core.axes import Axis
-from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
@@ -24,14 +22,18 @@ from subflow_sim.simulation import Simulation
 from subflow_store import Store
 from subflow_store.errors import StoreFull
 
+CONTROLLER = "flows.download.controller"
 SHORT = TWO_PATHS.replace('"60s"', '"2s"')
 ENDLESS = TWO_PATHS.replace('"60s"', '"100000s"')
 LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS, Use.QUEUE), "long")
 
 
-def grid(seeds: Sequence[int], controllers: Sequence[str] = ()) -> list[QueuedRun]:
-    axes = (Axis(("flows.download.controller",), (controllers,)),) if controllers else ()
-    return SweepPlan("", SHORT, axes, seeds).queued(Use.QUEUE)
+def grid(seeds: Sequence[int], controllers: Sequence[str] = ("lia",)) -> list[QueuedRun]:
+    return [
+        QueuedRun(source_of(Use.SWEEP, SHORT, overrides=(f"seed={seed}", f"{CONTROLLER}={name}")), f"Two paths, {name}")
+        for name in controllers
+        for seed in seeds
+    ]
 
 
 @pytest.fixture

@@ -6,20 +6,15 @@ import re
 from itertools import chain
 
 import pytest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.raising import raising
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
-from subflow_app.features.editor.core.algorithm_choices import controller_choices
-from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog, Enqueueing
 from subflow_app.features.running.qt.queue import COLUMNS, QueueSession
 from subflow_app.foundation.jobs.progress import JobState
-from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.shell.actions.file import file_rows
 from subflow_app.shell.actions.run import run_rows
-from subflow_sim.scenario import parse_scenario
 from subflow_store import StoreFull
 
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "200000s"')
@@ -47,20 +42,16 @@ def select(desk: Desk, *rows: int) -> None:
         desk.features[QueueSession].panel.table.selectionModel().select(index, flags.Select | flags.Rows)
 
 
-def test_a_grid_of_runs_goes_on_beside_the_foreground_run(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs) -> None:
-    dialogs.answer("EnqueueDialog", Enqueueing(range(1, 3), "download", ("lia", "olia"), "batch"))
-    desk.bar.trigger("queue.add_several")
+def test_queued_runs_go_on_beside_the_foreground_run(qtbot: QtBot, desk: Desk) -> None:
+    desk.bar.trigger("queue.add")
+    desk.bar.trigger("queue.add")
     with qtbot.waitSignal(desk.runs.ended):
         desk.bar.trigger("run.toggle")
-    wait_for(qtbot, desk, *[JobState.FINISHED] * 4)
-    runs = desk.history.runs()
-    assert len(runs) == 5
-    assert {(run.name, run.seed) for run in runs if run.tags == ("batch",)} == {
-        (f"Two paths, {name}", seed) for name in ("lia", "olia") for seed in (1, 2)
-    }
+    wait_for(qtbot, desk, *[JobState.FINISHED] * 2)
+    assert len(desk.history.runs()) == 3
     table = desk.features[QueueSession].panel.table.model()
-    assert [table.index(0, column).data() for column in range(4)] == ["Two paths, lia", "1", "finished", "100 %"]
-    assert table.rowCount() == 4
+    assert [table.index(0, column).data() for column in range(4)] == ["Two paths", "7", "finished", "100 %"]
+    assert table.rowCount() == 2
     assert table.columnCount() == len(COLUMNS)
     assert not desk.features[QueueSession]._timer.isActive()
     desk.bar.trigger("queue.clear")
@@ -125,21 +116,3 @@ def test_a_store_that_fails_leaves_the_queue_going(qtbot: QtBot, desk: Desk, mon
     assert "the disk is full" in desk.banners.text("not_stored")
     assert len(desk.unsaved.jobs) == 2
     desk.unsaved._runs.clear()
-
-
-def test_the_dialog_counts_and_bounds_the_runs(qapp: QApplication) -> None:
-    dialog = EnqueueDialog(3, controller_choices(read_toml(TWO_PATHS), parse_scenario(TWO_PATHS)), None)
-    assert dialog.answer == Enqueueing(range(3, 8), "", (), "batch")
-    dialog.flow.setCurrentIndex(1)
-    dialog.controllers.choose(["lia", "olia"])
-    assert dialog.answer == Enqueueing(range(3, 8), "download", ("lia", "olia"), "batch")
-    assert dialog.controllers.choices[0].text == "as in the scenario: lia"
-    assert "bbr3" in [each.value for each in dialog.controllers.choices]
-    assert dialog._replaced.isHidden()  # LIA has no options here
-    assert dialog._count.text() == "10 runs will be added"
-    dialog.last.setValue(2)
-    assert not dialog._add.isEnabled()
-    dialog.last.setValue(500)
-    assert "allowed: up to 200" in dialog._count.text()
-    assert not dialog._add.isEnabled()
-    dialog.deleteLater()

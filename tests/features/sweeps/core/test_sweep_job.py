@@ -93,7 +93,7 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     simulation = Simulation(again)
     simulation.run_until(again.duration_s)
     assert (run.signature, run.status, run.seed) == (simulation.signature(), "finished", 2)
-    assert run.name == f"Loss: {LOSS} = 2%, {CONTROLLER} = lia"
+    assert run.name == f"Loss: {LOSS} = 2%, lia"
     assert run.simulated_s == pytest.approx(1.0)
     series = store.series(run.id)
     assert [(each.owner, each.name) for each in series] == [(c.owner, c.name) for c in simulation.columns]

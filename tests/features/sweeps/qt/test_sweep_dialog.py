@@ -74,8 +74,8 @@ def test_the_choice_of_the_scenario_and_its_controller_by_itself_are_two(dialog:
     made = NewSweepDialog(subject, dialog._workers)
     qtbot.addWidget(made)
     texts = [choice.text for choice in made.controllers.choices]
-    assert texts[0] == "as in the scenario: mpcc-loss, beta = 20"
-    assert made.controllers.item(0).checkState() == Qt.CheckState.Checked
+    assert texts[0] == "mpcc-loss, beta = 20"
+    assert made.controllers.item_of(made.controllers.choices[0].value).checkState() == Qt.CheckState.Checked
     assert {"mpcc-loss, with its defaults", "bbr3", "mplibra, policy = mplibra-even"} <= set(texts)
     made.controllers.choose([made.controllers.choices[0].value, {"name": "mpcc-loss"}])
     told = "flows.download.controller = mpcc-loss: the options set for mpcc-loss (beta"

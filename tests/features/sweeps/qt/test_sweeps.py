@@ -81,7 +81,7 @@ def test_compare_takes_the_sweep_that_is_in_front(swept: Desk, qtbot: QtBot):
     feature = swept.features[CompareFeature]
     swept.history.select([swept.history.runs()[0].id, swept.history.runs()[1].id])
     swept.docks.raise_panel("sweeps")
-    swept.bar.trigger("study.compare")
+    swept.bar.trigger("history.tabulate")
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1)
     assert len(feature.view.settings.runs) == 8
 

@@ -25,6 +25,7 @@ from subflow_app.foundation.expressions import Missing, Value
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import finished
 from subflow_sim.errors import SimError
+from subflow_sim.luck import random_parts
 from subflow_sim.scenario import Choice, Scenario
 
 Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
@@ -213,12 +214,8 @@ def repetitions(net: Network, seeds: Sequence[int]) -> list[Network]:
 
 
 def has_luck(net: Network) -> bool:
-    """True if different seeds give different runs."""
-    scenario = net.scenario
-    sides = [side for link in scenario.links.values() for side in (link.forward, link.reverse)]
-    is_random = any(side.loss > 0 or side.loss_model is not None or side.queue.discipline == "red" for side in sides)
-    arrives = any(flow.arrivals is not None for flow in scenario.flows.values())
-    return is_random or arrives or scenario.start_jitter_s > 0
+    """True if different seeds give different runs, whatever the controllers draw."""
+    return any(not part.endswith(".controller") for part in random_parts(net.scenario))
 
 
 def network_of(scenario: Scenario) -> Network:

@@ -55,7 +55,7 @@ class Use(Enum):
     """The open scenario, which the user edits."""
     RUN = ("run", _ANYTHING)
     """One run, for which `--set` may replace any value."""
-    QUEUE = ("queue", _CONTROLLER)
+    QUEUE = ("queue", _NOTHING)
     SWEEP = ("sweep", _ANYTHING)
     """Sweeps on this machine and on a cluster."""
     REPRODUCE = ("reproduce", _ANYTHING)

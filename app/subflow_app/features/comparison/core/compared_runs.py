@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from subflow_app.features.comparison.core.alignment import (
@@ -53,12 +53,14 @@ class ComparedRuns:
         settings: settings of the runs; those that differ come first.
         table: table of the groups.
         can_pair: whether the groups have the same seeds.
+        versions: names of script versions, from `version_names`.
     """
 
     runs: tuple[RunRow, ...]
     settings: tuple[ComparedSetting, ...]
     table: GroupTable
     can_pair: bool
+    versions: Mapping[tuple[str, int], str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,9 +91,17 @@ def read_runs(store: Store, run_ids: Sequence[int]) -> tuple[RunRow, ...]:
     return tuple(store.run(run_id) for run_id in run_ids)
 
 
-def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
-    """The table of these runs; ignores choices that do not apply to them."""
-    grouping: Grouping = group_runs(runs, choices.by)
+def compare(
+    runs: Sequence[RunRow], choices: Choices, versions: Mapping[tuple[str, int], str] | None = None
+) -> ComparedRuns:
+    """The table of these runs; ignores choices that do not apply to them.
+
+    Args:
+        runs: runs with their documents.
+        choices: options of the comparison.
+        versions: names of script versions, from `version_names`.
+    """
+    grouping: Grouping = group_runs(runs, choices.by, versions=versions)
     reference = min(choices.reference, len(grouping.groups) - 1)
     pairs = can_pair(grouping.groups)
     table = compare_groups(
@@ -101,7 +111,7 @@ def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
         is_paired=choices.is_paired and pairs,
         is_corrected=choices.is_corrected,
     )
-    return ComparedRuns(tuple(runs), tuple(compare_settings(runs)), table, pairs)
+    return ComparedRuns(tuple(runs), tuple(compare_settings(runs)), table, pairs, versions or {})
 
 
 def compare_traces(

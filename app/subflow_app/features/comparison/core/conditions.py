@@ -63,7 +63,11 @@ class Grouping:
 
 
 def group_runs(
-    runs: Sequence[RunRow], by: By = "condition", *, conditions: Mapping[int, str] | None = None
+    runs: Sequence[RunRow],
+    by: By = "condition",
+    *,
+    conditions: Mapping[int, str] | None = None,
+    versions: Mapping[tuple[str, int], str] | None = None,
 ) -> Grouping:
     """Group runs for a comparison.
 
@@ -74,6 +78,7 @@ def group_runs(
         runs: runs with their documents.
         by: property that the runs of a group have in common; a run with several tags belongs to the group of each tag.
         conditions: `Traces.condition` by run number, where known; other conditions are computed from the scenarios.
+        versions: names of script versions, from `version_names`; None to show hashes of their texts.
     """
     keyed: dict[str, list[RunRow]] = {}
     for run in runs:
@@ -92,12 +97,12 @@ def group_runs(
                     "condition."
                 )
             )
-        versions = dict.fromkeys(run.version for run in distinct)
-        if len(versions) > 1:
+        releases = dict.fromkeys(run.version for run in distinct)
+        if len(releases) > 1:
             notices.append(
                 tr(
                     "Runs of several versions of Subflow are in one group: {versions}.",
-                    versions=", ".join(each or "?" for each in versions),
+                    versions=", ".join(each or "?" for each in releases),
                 )
             )
     if repeating:
@@ -113,7 +118,7 @@ def group_runs(
     flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
     if len(flows) > 1 and all(flows) and not set.intersection(*flows):
         notices.append(tr("These runs have no flow in common: only figures of whole runs can be compared."))
-    labels = _labels(list(keyed), kept, by)
+    labels = _labels(list(keyed), kept, by, versions or {})
     groups = tuple(
         ConditionGroup(_letter(place), label, tuple(members))
         for place, (label, members) in enumerate(zip(labels, kept, strict=True))
@@ -156,30 +161,42 @@ def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]
     return [run for place, run in enumerate(runs) if place not in copies], [runs[place] for place in sorted(copies)]
 
 
-def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> list[str]:
+def _labels(
+    keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By, versions: Mapping[tuple[str, int], str]
+) -> list[str]:
     """A unique label for each group."""
     firsts = [members[0] for members in groups]
     if by == "condition":
-        return numbered([_told(run, firsts) for run in firsts])
+        return numbered([_told(run, firsts, versions) for run in firsts])
     if by == "run":
         return [tr("run {number}: {name}", number=run.id, name=run.name) for run in firsts]
     nameless = {"controller": tr("no controller"), "tag": tr("no tag")}.get(by, tr("no name"))
     return [key or nameless for key in keys]
 
 
-def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
+def _told(run: RunRow, firsts: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> str:
     """Properties that distinguish this run from the first runs of other groups, e.g. its scenario or parameters."""
     parts = [tag for tag in _OUTSIDE if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
     if len({each.controllers for each in firsts}) > 1 and run.controllers:
-        parts.append(run.controllers)
+        parts.append(_controllers_told(run, firsts))
     alike = [each for each in firsts if _first_told(each) == _first_told(run)]
     if len(alike) > 1 and any(each.fork is not None for each in alike):
         parts.append(_fork_told(run))
     elif len(alike) > 1:
-        parts += _own_parameters(run, alike)
+        parts += _own_parameters(run, alike, versions)
     return " · ".join(parts) or run.controllers or run.scenario_name
+
+
+def _controllers_told(run: RunRow, firsts: Sequence[RunRow]) -> str:
+    """Controllers of the flows whose controllers differ between these runs; all if the runs have different flows."""
+    told = [{str(flow.get("name")): str(flow.get("controller")) for flow in flows_of(each)} for each in (run, *firsts)]
+    ours, *others = told
+    differing = [name for name in ours if any(each.get(name) != ours[name] for each in others)]
+    if not differing or any(each.keys() != ours.keys() for each in others):
+        return run.controllers
+    return ", ".join(dict.fromkeys(ours[name] for name in differing))
 
 
 def _fork_told(run: RunRow) -> str:
@@ -193,11 +210,11 @@ def _first_told(run: RunRow) -> tuple[object, ...]:
     return (run.scenario_name, run.controllers, *(tag in run.tags for tag in _OUTSIDE))
 
 
-def _own_parameters(run: RunRow, alike: Sequence[RunRow]) -> list[str]:
+def _own_parameters(run: RunRow, alike: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> list[str]:
     values = [run_parameters(each) for each in alike]
     ours = run_parameters(run)
     keys = [key for key in dict.fromkeys(key for each in values for key in each) if _differs(key, values)]
-    shown = [f"{key} = {_value_text(key, ours.get(key))}" for key in keys[:_MOST_TOLD]]
+    shown = [versions.get((key, run.id)) or f"{key} = {_value_text(key, ours.get(key))}" for key in keys[:_MOST_TOLD]]
     return [*shown, "…"] if len(keys) > _MOST_TOLD else shown
 
 

@@ -1,41 +1,52 @@
-"""The comparison panel of the window, which compares runs that are selected in the history or shown in the plots."""
+"""Comparisons in the window: simulating runs for one, and the panel, which also compares runs that are stored."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.jobs.executors import jobs_beside_window
+from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.action_bar import WRITABLE, ActionSpec, possible
+from subflow_app.toolkit.action_bar import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
 from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
+from subflow_app.toolkit.widgets.banner import Way
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import v_box
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
+    from subflow_app.features.comparison.core.batch import ComparisonDraft, ComparisonEstimate
     from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.features.comparison.qt.dialog import CompareDialog
     from subflow_app.features.comparison.qt.panel import ComparisonView, KernelStrip
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
     from subflow_app.features.history.qt import History
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.features.running.qt.shown_runs import ShownRuns
+    from subflow_app.features.sweeps.core.sweep_job import SweepJob
+    from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
     from subflow_app.foundation.jobs.job import JobOutcome
     from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.preferences import Preferences
     from subflow_app.toolkit.widgets.banner import Banners
     from subflow_store.values import RunRow
 
 T = TypeVar("T")
 
 _COMPARING = "compare runs"
+# Overlaying more curves than this would be unreadable.
+_MOST_PLOTTED = 30
 
 
 class ComparePorts(FeatureHolder, PanelPorts, Protocol):
@@ -47,6 +58,7 @@ class ComparePorts(FeatureHolder, PanelPorts, Protocol):
     history: History
     inspector: Inspector
     notices: Notices
+    preferences: Preferences
     shown: ShownRuns
 
     def window(self) -> QWidget:
@@ -54,7 +66,7 @@ class ComparePorts(FeatureHolder, PanelPorts, Protocol):
 
 
 class CompareFeature(Feature):
-    """Compares stored runs with each other, and simulations with the TCP and MPTCP of the Linux kernel."""
+    """Runs controllers for a comparison, and compares stored runs and the TCP and MPTCP of the Linux kernel."""
 
     panel_name = "compare"
 
@@ -74,17 +86,150 @@ class CompareFeature(Feature):
             "compare",
             tr("Nothing to compare yet"),
             tr(
-                "Select two or more runs in the history, or show them in the plots, and choose Compare: runs that "
-                "differ only in their seed form one group. The group with the oldest run is A, the reference."
+                "Compare controllers of the scenario over several seeds. Or select runs in the history, and choose "
+                "Tabulate runs: those that differ only in their seed form one group."
             ),
-            ports.bar["study.compare"],
+            ports.bar["run.compare"],
         )
         self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
+        self._versions: Mapping[tuple[str, int], str] = {}  # names of script versions in the runs
         self._is_shown_last = False  # True if runs were shown after the last selection in the history
         self._selected = frozenset[int]()
         self._asked = Counter[str]()  # number of queries by kind, used to drop outdated results
+        self._title, self._wanted = "", 0  # title of the comparison, and the number of its runs; 0: no run is missing
+        self.dialog: CompareDialog | None = None  # while it is open
+
+    # ---- runs for a comparison ----
+
+    def ask(self) -> None:
+        """Opens the dialog for a comparison of the open scenario.
+
+        Raises:
+            InputError: if no writable database is open, or no flow has a controller.
+        """
+        from subflow_app.features.catalog.core.uses import Use
+        from subflow_app.features.comparison.core.batch import estimate_comparison, suited_flows
+        from subflow_app.features.comparison.qt.dialog import CompareDialog, ComparisonSubject
+        from subflow_app.features.editor.core.algorithm_choices import controller_choices
+        from subflow_app.features.editor.core.scenario_source import source_of_document
+        from subflow_app.features.sweeps.core.axes import sweep_parameters
+        from subflow_app.foundation.toml_edit import read_toml
+
+        ports, doc = self.ports, self.ports.documents.doc
+        if self.dialog is not None:
+            self.dialog.raise_()
+            self.dialog.activateWindow()
+            return
+        ports.inspector.commit_pending()
+        source = source_of_document(Use.SWEEP, doc)
+        if source is None:
+            return
+        if ports.database.writable is None:
+            raise InputError(tr("A comparison needs a database that can be written: open one first."))
+        text = source.text
+        folder = None if doc.path is None else doc.path.parent
+        choices = controller_choices(read_toml(text), source.scenario, folder)
+        flows = suited_flows(source.scenario)
+        if not flows:
+            raise InputError(tr("Only flows with a congestion controller can be compared: add one."))
+        interval_s = ports.preferences.settings.sample_interval_s
+        limits = ports.features[SweepFeature].session.limits
+
+        def estimate(draft: ComparisonDraft) -> ComparisonEstimate:
+            store = ports.database.writable
+            return estimate_comparison(draft, text, folder, sample_interval_s=interval_s, store=store, limits=limits)
+
+        keys = [f"flows.{flow}.controller" for flow in flows]
+        parameters = [each for each in sweep_parameters(doc) if each.key not in keys]
+        subject = ComparisonSubject(
+            source.scenario.name or doc.title,
+            source.scenario.seed,
+            {flow: choices[flow] for flow in flows},
+            parameters,
+            jobs_beside_window(),
+            estimate,
+        )
+        dialog = self.dialog = CompareDialog(subject, ports.workers, ports.window())
+        dialog.started.connect(self._start_batch)
+        dialog.completing.connect(self._complete_batch)
+        dialog.show_wanted.connect(lambda: self._show_batch(dialog.job))
+        dialog.finished.connect(self._on_dialog_closed)
+        open_dialog(dialog)
+
+    def _on_dialog_closed(self) -> None:
+        self.dialog = None
+
+    def _start_batch(self, found: ComparisonEstimate) -> None:
+        assert found.plan is not None
+        self._run_batch(found.plan, None)
+
+    def _complete_batch(self) -> None:
+        """Simulates the missing runs of the comparison in the dialog."""
+        job = None if self.dialog is None else self.dialog.job
+        if job is not None:
+            self._run_batch(job.plan, job.sweep_id)
+
+    def _run_batch(self, plan: SweepPlan, sweep_id: int | None) -> None:
+        from subflow_app.features.comparison.core.batch import comparison_job
+
+        ports, dialog = self.ports, self.dialog
+        store = ports.database.writable
+        if store is None or dialog is None:
+            return
+        sweeps = ports.features[SweepFeature].session
+        job = comparison_job(plan, store, jobs_beside_window(), limits=sweeps.limits, sweep_id=sweep_id)
+        study = sweeps.start(job, reports_end=False)
+        # Connected before the dialog, which may close when the comparison ends.
+        study.ended.connect(lambda job, outcome: self._on_batch_ended(job, outcome))
+        dialog.follow(study, job)
+
+    def _on_batch_ended(self, job: SweepJob | None, outcome: JobOutcome | None) -> None:
+        """Offers the comparison, unless the dialog shows its end."""
+        if job is None or (self.dialog is not None and self.dialog.job is job):
+            return
+        progress = job.progress
+        ways = [Way(tr("Show"), lambda: self._show_batch(job))] if progress.finished > 1 else []
+        if progress.state is JobState.FINISHED:
+            self.ports.banners.show_banner("comparison", "info", tr("{title} is done.", title=job.plan.name), ways)
+        else:
+            problem = outcome.problems[0] if outcome is not None and outcome.problems else ""
+            told = tr(
+                "{title}: {done} of {total} runs.", title=job.plan.name, done=progress.finished, total=progress.runs
+            )
+            said = " ".join(filter(None, (told, problem)))
+            self.ports.banners.show_banner("comparison", "warning", said, ways)
+
+    def _show_batch(self, job: SweepJob | None) -> None:
+        """Compares the finished runs of a comparison."""
+        from subflow_app.features.comparison.core.batch import compared_ids
+
+        store = self.ports.database.store
+        if job is None or job.sweep_id is None or store is None:
+            return
+        sweep_id = job.sweep_id
+        self._compare(lambda: compared_ids(store, sweep_id), title=job.plan.name, wanted=job.plan.n_runs)
+
+    def back(self) -> None:
+        """Returns to the panels that were shown before the comparison, or before one of its runs."""
+        self.ports.banners.close_banner("compared_run")
+        self.ports.workspaces.go_back()
+
+    def _open_runs(self, run_ids: Sequence[int], text: str) -> None:
+        """Shows runs of the comparison in the plots, with a way back."""
+        store = self.ports.database.store
+        if store is None:
+            return
+        # The plots are shown in the workspace from which the comparison was opened.
+        workspaces = self.ports.workspaces
+        if workspaces.can_go_back:
+            workspaces.go_back()
+        self.ports.shown.show_stored(store, run_ids[:_MOST_PLOTTED])
+        way = Way(tr("Back to the comparison"), lambda: workspaces.visit(self.panel_name))
+        self.ports.banners.show_banner(
+            "compared_run", "warning" if len(run_ids) > _MOST_PLOTTED else "info", text, [way]
+        )
 
     # ---- called by actions ----
 
@@ -128,18 +273,36 @@ class CompareFeature(Feature):
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
         """Compares stored runs; with ``pair``, also aligns the traces of these two runs, which share a clock."""
-        from subflow_app.features.comparison.core.compared_runs import compare, read_runs
+        if len(run_ids) > 1:
+            self._compare(lambda: run_ids, pair=pair)
+
+    def _compare(
+        self,
+        numbers: Callable[[], Sequence[int]],
+        *,
+        title: str = "",
+        wanted: int = 0,
+        pair: tuple[int, int] | None = None,
+    ) -> None:
+        """Compares the runs that `numbers` returns in a worker thread; `wanted` is the number of runs asked for."""
+        from subflow_app.features.comparison.core.compared_runs import Choices, compare, read_runs
+        from subflow_app.features.history.core.script_versions import version_names
 
         store = self.ports.database.store
-        if store is None or len(run_ids) < 2:
+        if store is None:
             return
-        self.ports.workspaces.go_to(self.panel_name)
-        choices = self.view.choices
+        if not self.ports.workspaces.can_go_back:
+            self.ports.workspaces.visit(self.panel_name)
+        else:
+            self.ports.workspaces.go_to(self.panel_name)
+        choices = self.view.choices = Choices(has_all=self.view.choices.has_all)
 
         def work() -> ComparedRuns:
-            return compare(read_runs(store, run_ids), choices)
+            runs = read_runs(store, numbers())
+            return compare(runs, choices, version_names(store, runs))
 
         def succeeded(compared: ComparedRuns) -> None:
+            self._title, self._wanted = title, wanted
             self._show(compared)
             if pair is not None:
                 self.view.choose_pair(*pair)
@@ -150,7 +313,8 @@ class CompareFeature(Feature):
 
     def possible(self) -> frozenset[str]:
         """Names of the enabled actions; the kernel runs one scenario at a time."""
-        return frozenset({"study.stop_kernel" if self.study.is_running else "study.kernel"})
+        back = {"compare.back"} if self.ports.workspaces.can_go_back else set()
+        return frozenset({"study.stop_kernel" if self.study.is_running else "study.kernel", *back})
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window in the kernel of this machine and in the simulator."""
@@ -223,7 +387,9 @@ class CompareFeature(Feature):
         open_dialog(dialog)
 
     def connect_parts(self) -> None:
-        """Tracks whether runs were last shown in the plots or selected in the history."""
+        """Tracks whether runs were last shown in the plots or selected in the history, and the way back."""
+        self.ports.workspaces.visited.connect(self.changed)
+        self.ports.workspaces.changed.connect(lambda _name: self.changed.emit())
         self.ports.shown.changed.connect(self._on_shown)
         self.ports.history.selection_changed.connect(self._on_selected)
 
@@ -252,6 +418,8 @@ class CompareFeature(Feature):
             self._view.choices_changed.connect(self._recompare)
             self._view.align_requested.connect(self._align)
             self._view.shown_requested.connect(self._show_in_plots)
+            self._view.page.back.clicked.connect(self.back)
+            self._view.page.runs_wanted.connect(self._open_runs)
             self.pages.addWidget(self._view)
         return self._view
 
@@ -270,12 +438,12 @@ class CompareFeature(Feature):
     def _recompare(self, choices: Choices) -> None:
         from subflow_app.features.comparison.core.compared_runs import compare
 
-        runs = self._runs
-        self._start(_COMPARING, lambda: compare(runs, choices), self._show)
+        runs, versions = self._runs, self._versions
+        self._start(_COMPARING, lambda: compare(runs, choices, versions), self._show)
 
     def _show(self, compared: ComparedRuns) -> None:
-        self._runs = compared.runs
-        self.view.show_compared(compared)
+        self._runs, self._versions = compared.runs, compared.versions
+        self.view.show_compared(compared, title=self._title, wanted=self._wanted)
         self.pages.setCurrentWidget(self.view)
 
     def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
@@ -317,14 +485,34 @@ class CompareFeature(Feature):
 
 
 def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Actions of comparisons in the Study menu."""
+    """Actions of comparisons in the menus Run, History and View."""
     yield ActionSpec(
-        "study.compare",
-        "&Compare runs…",
+        "run.compare",
+        "&Compare…",
+        "Run the scenario with several controllers and seeds, and compare them",
+        "compare",
+        ("Ctrl+Shift+M",),
+        lambda w, _: w.features[CompareFeature].ask(),
+        (COMPLETE, VALID, WRITABLE),
+    )
+    yield ActionSpec(
+        "history.tabulate",
+        "Ta&bulate runs…",
         "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
         "compare",
-        ("Ctrl+Alt+U", "Ctrl+Shift+M"),
+        ("Ctrl+Alt+U",),
         lambda w, _: w.features[CompareFeature].compare(),
+    )
+    yield ActionSpec(
+        "compare.back",
+        "&Back from the comparison",
+        "Return to the panels that were shown before the comparison",
+        "back",
+        ("Esc",),
+        lambda w, _: w.features[CompareFeature].back(),
+        (possible("compare.back", translatable("no comparison was opened from other panels")),),
+        Scope.COMPARE,
+        is_contextual=True,
     )
 
 

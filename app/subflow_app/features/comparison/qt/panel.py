@@ -1,4 +1,4 @@
-"""Content of the comparison panel: tables for groups of runs and for two aligned runs, and progress of a kernel run.
+"""Content of the comparison panel: figures and tables of groups, two aligned runs, and progress of a kernel run.
 
 The tables show the settings of the runs, the figures of their groups with the significance of differences, and the
 errors of traces on a common time axis. A line above the tables reports the progress of a run in the kernel, and
@@ -28,6 +28,7 @@ from subflow_app.features.comparison.core.alignment import CORRELATION, ERROR_CO
 from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
 from subflow_app.features.comparison.core.conditions import MEASURED_TAG, WAYS
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, figure_columns, table_csv
+from subflow_app.features.comparison.qt.figures_page import FiguresPage
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.history.core.run_comparison import ComparedSetting, settings_text
 from subflow_app.features.history.qt.run_table import heading
@@ -152,7 +153,7 @@ def _scenarios_text(table: GroupTable) -> str:
 
 
 class ComparisonView(QWidget):
-    """Content of the panel once runs have been compared, with one tab each for figures, settings and traces."""
+    """Content of the panel once runs have been compared: tabs for figures, table, settings and traces."""
 
     choices_changed = Signal(object)  # Choices
     align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
@@ -166,14 +167,18 @@ class ComparisonView(QWidget):
         self._compared: ComparedRuns | None = None
         self.traces: ComparedTraces | None = None
         self.tabs = named(QTabWidget(self), "comparison_tabs", tr("Kinds of comparison"))
-        self.tabs.addTab(self._figures_page(), tr("Figures"))
+        self.page = FiguresPage(self)
+        self.page.copy_button.clicked.connect(self.copy)
+        self.page.reference_chosen.connect(lambda place: self._choose(reference=place))
+        self.tabs.addTab(self.page, tr("Figures"))
+        self.tabs.addTab(self._table_page(), tr("Table"))
         self.tabs.addTab(self._settings_page(), tr("Settings"))
         self.tabs.addTab(self._traces_page(), tr("Traces on one time"))
         v_box(self, self.tabs, margins=0)
 
     # ---- figures ----
 
-    def _figures_page(self) -> QWidget:
+    def _table_page(self) -> QWidget:
         page = QWidget(self)
         self.by = _combo("comparison_by", tr("Group runs by"), ((way, tr(text)) for way, text in WAYS.items()))
         self.reference = _combo("comparison_reference", tr("Reference group"))
@@ -214,8 +219,15 @@ class ComparisonView(QWidget):
         self.filter.textChanged.connect(self.sorted.setFilterFixedString)
         return page
 
-    def show_compared(self, compared: ComparedRuns) -> None:
-        """Shows the result of a comparison."""
+    def show_compared(self, compared: ComparedRuns, *, title: str = "", wanted: int = 0) -> None:
+        """Shows the result of a comparison.
+
+        Args:
+            compared: the comparison.
+            title: its title; empty: the names of the groups.
+            wanted: number of runs that were asked for; 0: no run is missing.
+        """
+        self.page.show_figures(compared, title=title, wanted=wanted)
         known = self._compared.runs if self._compared is not None else ()
         self._compared = compared
         table = compared.table

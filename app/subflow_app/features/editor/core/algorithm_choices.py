@@ -14,7 +14,7 @@ from typing import Any, Literal
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.policies.core import PolicyRecord, card_line, policy_records
 from subflow_app.foundation.toml_edit import TomlValue, plain, render
-from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.params import Algorithm, Dimension
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 from subflow_sim.scenario_model import Flow
@@ -22,6 +22,10 @@ from subflow_sim.whole_scenario import Scenario
 
 Kind = Literal["controller", "scheduler"]
 KINDS: tuple[Kind, ...] = ("controller", "scheduler")
+
+OWN, BUILT_IN = translatable("In the scenario"), translatable("Built in")
+SCRIPT, POLICY = translatable("Scripts"), translatable("Policies")
+"""Origins of choices, as headings of a list in this order."""
 
 
 def without_defaults(value: Any) -> TomlValue:
@@ -96,12 +100,14 @@ class AlgorithmChoice:
         text: label in a list.
         summary: one-line description.
         is_own: whether this is the scenario's own choice.
+        origin: OWN, BUILT_IN, SCRIPT or POLICY.
     """
 
     value: TomlValue
     text: str
     summary: str = ""
     is_own: bool = False
+    origin: str = BUILT_IN
 
 
 def controller_choices(
@@ -125,7 +131,7 @@ def controller_choices(
 def other_controllers(
     scenario: Scenario | None, *, is_multipath: bool, folder: Path | None = None
 ) -> list[AlgorithmChoice]:
-    """Return every controller for a kind of flow, with its defaults and with each policy trained for it.
+    """Return every controller for a kind of flow with its defaults, then each with the policies trained for it.
 
     Args:
         scenario: scenario whose scripts are included; None for no scripts.
@@ -146,14 +152,16 @@ def own_value(tree: Mapping[str, Any], scenario: Scenario, flow: str, kind: Kind
 def _choices(
     own: TomlValue, scenario: Scenario, flow: Flow, policies: Mapping[str, Sequence[PolicyRecord]]
 ) -> Iterator[AlgorithmChoice]:
-    text = tr("as in the scenario: {controller}", controller=value_text(own))
-    yield AlgorithmChoice(own, text, tr("With the options and the policy that the scenario has"), is_own=True)
+    has_options = isinstance(own, Mapping)
+    summaries = {each.name: each.summary for each in app_catalog(scenario).controllers}
+    summary = tr("With the options of the scenario") if has_options else tr(summaries.get(name_in(own), ""))
+    yield AlgorithmChoice(own, value_text(own), summary, is_own=True, origin=OWN)
     for each in _others(scenario, policies, is_multipath=flow.kind == "mptcp"):
         if each.value == own:
             continue
         if isinstance(each.value, str) and each.value == name_in(own):
             told = tr("{controller}, with its defaults", controller=each.value)
-            yield AlgorithmChoice(defaults_of(each.value), told, each.summary)
+            yield replace(each, value=defaults_of(each.value), text=told)
         else:
             yield each
 
@@ -163,13 +171,17 @@ def _others(
 ) -> Iterator[AlgorithmChoice]:
     catalog = app_catalog(scenario)
     known = {each.name: each for each in catalog.controllers}
-    for name in catalog.controllers_for(is_multipath=is_multipath):
-        yield AlgorithmChoice(name, name, tr(known[name].summary))
+    names = catalog.controllers_for(is_multipath=is_multipath)
+    for name in names:
+        origin = BUILT_IN if known[name].script is None else SCRIPT
+        yield AlgorithmChoice(name, name, tr(known[name].summary), origin=origin)
+    for name in names:
         usual = _usual_policy(known[name])
         for record in policies.get(name, ()):
             if record.name != usual:
                 value: TomlValue = {"name": name, "policy": record.name}
-                yield AlgorithmChoice(value, value_text(value), card_line(record.card) or tr("trained policy"))
+                summary = card_line(record.card) or tr("trained policy")
+                yield AlgorithmChoice(value, value_text(value), summary, origin=POLICY)
 
 
 def _usual_policy(algorithm: Algorithm) -> str:

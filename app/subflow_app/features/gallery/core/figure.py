@@ -14,7 +14,7 @@ import numpy as np
 
 from subflow_app.features.paper.core.figure_plan import PAPER, FigurePlan, Ground
 from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE, PaperStyle
-from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey
+from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, HUES, OURS, TOTAL, ColourKey, free_colour
 from subflow_app.vocabulary.picture import FloatArray, Panel, PanelSeries, Reference
 from subflow_sim.stats import Estimate
 from subflow_store.run_values import UNITS
@@ -25,45 +25,13 @@ if TYPE_CHECKING:
     from subflow_app.features.gallery.core.results import Results
 
 
-_BLUE, _VERMILLION, _GREEN, _PURPLE, _SKY, _ORANGE, _YELLOW = range(7)
-# Shades of the palette that differ clearly from the plain hue on white and on dark backgrounds.
-_FAR, _OLIVE = 6, 2
-
-OURS = ColourKey(_VERMILLION, 0)
-"""Colour of the controller that a paper proposes; all papers share it, because no figure shows two proposals."""
-
-_BY_CONTROLLER: Mapping[str, ColourKey] = {
-    "lia": ColourKey(_BLUE, 0),
-    "olia": ColourKey(_SKY, 0),
-    "balia": ColourKey(_GREEN, 0),
-    "wvegas": ColourKey(_PURPLE, 0),
-    "clean-slate": ColourKey(_ORANGE, 0),
-    "mpcc-latency": ColourKey(_YELLOW, _OLIVE),
-    "mpcc-loss": ColourKey(_YELLOW, _FAR),
-    "uncoupled": ColourKey(TOTAL, 1),
-    "newreno": ColourKey(TOTAL, 0),
-    "cubic": ColourKey(_BLUE, _FAR),
-    "vegas": ColourKey(_PURPLE, _FAR),
-    "bbr": ColourKey(_GREEN, _FAR),
-    "bbr3": ColourKey(_GREEN, _OLIVE),
-    "copa": ColourKey(_PURPLE, _OLIVE),
-    "coupled-cubic": ColourKey(_BLUE, _OLIVE),
-    "dctcp": ColourKey(_ORANGE, _OLIVE),
-    "prague": ColourKey(_SKY, _OLIVE),
-    "vivace": ColourKey(_ORANGE, _FAR),
-    "ewtcp": ColourKey(_SKY, _FAR),
-    **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),
-}
-_MOST_SHADES = 7
-
-
 def series_colours(recipe: Recipe) -> dict[str, ColourKey]:
     """A different colour for each series of a recipe."""
     found: dict[str, ColourKey] = {}
     # The proposal of the paper comes first, so that it always gets its colour.
     for series in sorted(recipe.series.values(), key=lambda each: not each.is_ours):
-        wanted = OURS if series.is_ours else _BY_CONTROLLER.get(controller_of(series) or "")
-        found[series.name] = _free(wanted, found)
+        wanted = OURS if series.is_ours else CONTROLLER_COLOURS.get(controller_of(series) or "")
+        found[series.name] = free_colour(wanted, found.values())
     return {name: found[name] for name in recipe.series}
 
 
@@ -76,20 +44,6 @@ def controller_of(series: Series) -> str | None:
                 return name
     agent = series.extra.get("agent") or series.extra.get("controller")
     return agent if isinstance(agent, str) else None
-
-
-def _free(wanted: ColourKey | None, taken: Mapping[str, ColourKey]) -> ColourKey:
-    """The requested colour, or the nearest unused colour."""
-    used = set(taken.values())
-    if wanted is None:
-        hues = {key.hue for key in used}
-        # Blue comes first; vermillion is reserved for the proposal of the paper.
-        wanted = ColourKey(next((hue for hue in range(len(HUES)) if hue not in hues and hue != _VERMILLION), 0), 0)
-    shades = [(wanted.shade + step) % _MOST_SHADES for step in range(_MOST_SHADES)]
-    # Plain and light yellow are invisible on white.
-    order = dict.fromkeys((wanted.hue, *range(len(HUES) - 1)))
-    keys = (ColourKey(hue, shade) for hue in order for shade in shades if hue != _YELLOW or shade in (_OLIVE, _FAR))
-    return next((key for key in keys if key not in used), wanted)
 
 
 FIGURE_STYLE = replace(DEFAULT_STYLE, width_mm=168.0, plot_height_mm=62.0, has_markers=True)

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from subflow_app.features.traces.core.traces import Traces
+from subflow_app.vocabulary.language import tr
 
-_PART_ENDS = (": ", " = ")
+_PART_ENDS = (": ", " = ", ", ")
 
 
 def run_names(runs: Sequence[Traces]) -> list[str]:
     """A distinct name for each run, for legends and bars.
 
     Runs of the same name, e.g. of one scenario with different controllers, are distinguished by the controllers of the
-    flows that differ, and by numbers if necessary.
+    flows that differ, else by their seeds, and by numbers if necessary.
 
     Args:
         runs: runs in the order of their line styles.
@@ -27,14 +28,26 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
         alike = [other for other in runs if other.title == traces.title]
         differing = _controllers_of_their_own(traces, alike) if titles[traces.title] > 1 else []
         names.append(f"{traces.title}: {', '.join(differing)}" if differing else traces.title)
-    return numbered(names)
+    return numbered(_with_seeds(names, runs))
+
+
+def _with_seeds(names: Sequence[str], runs: Sequence[Traces]) -> list[str]:
+    """The names, with the seed of each run whose name and seed no other run has, while another has its name."""
+    seeds = [None if traces.row is None else traces.row.seed for traces in runs]
+    count, known = Counter(names), Counter(zip(names, seeds, strict=True))
+    return [
+        tr("{name}, seed {seed}", name=name, seed=seed)
+        if count[name] > 1 and seed is not None and known[name, seed] == 1
+        else name
+        for name, seed in zip(names, seeds, strict=True)
+    ]
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     """The common beginning of names, and the rest of each as a short name.
 
-    Names are cut after a colon, or after the equals sign of a varied value. No name is cut if the names have no common
-    beginning, or if a short name would be empty.
+    Names are cut after a colon or a comma, or after the equals sign of a varied value. No name is cut if the names have
+    no common beginning, or if a short name would be empty.
     """
     if len(names) < 2:
         return "", list(names)
@@ -42,7 +55,7 @@ def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     common = first[: next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
     end = max((common.rfind(part) + len(part) for part in _PART_ENDS if part in common), default=0)
     rests = [name[end:].strip() for name in names]
-    return (common[:end].rstrip(" :="), rests) if end and all(rests) else ("", list(names))
+    return (common[:end].rstrip(" :=,"), rests) if end and all(rests) else ("", list(names))
 
 
 def shared_words(titles: Sequence[str]) -> int:

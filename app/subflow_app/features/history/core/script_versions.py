@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measure import Measure
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario_model import ScriptKind
@@ -72,6 +73,48 @@ def script_versions(
     order = sorted(found, key=lambda text: found[text][-1].id)
     versions = [_version(place, text, found[text], kind, name) for place, text in enumerate(order, start=1)]
     return tuple(sorted(versions, key=lambda each: -each.run.id))
+
+
+def version_names(store: Store, runs: Sequence[RunRow]) -> dict[tuple[str, int], str]:
+    """Names of the versions of scripts whose texts differ between runs: "my-aimd, version 3".
+
+    Args:
+        store: database with the runs.
+        runs: runs with their documents.
+
+    Returns:
+        By the key of the script's content, such as "controllers.my-aimd.content", and the number of the run.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
+    texts: dict[tuple[ScriptKind, str], dict[int, str]] = {}
+    for run in runs:
+        for kind, section in SCRIPT_SECTIONS.items():
+            for name in _names_in(run, section):
+                text = _text_of(run, kind, name)
+                if text is not None:
+                    texts.setdefault((kind, name), {})[run.id] = text
+    found: dict[tuple[str, int], str] = {}
+    scenarios = {run.id: run.scenario_name for run in runs}
+    for (kind, name), by_run in texts.items():
+        if len(set(by_run.values())) < 2:
+            continue
+        for scenario in {scenarios[number] for number in by_run}:
+            numbers = {each.text: each.number for each in script_versions(store, kind, name, scenario)}
+            for run_id, text in by_run.items():
+                if scenarios[run_id] == scenario and text in numbers:
+                    told = tr("{name}, version {number}", name=name, number=numbers[text])
+                    found[f"{SCRIPT_SECTIONS[kind]}.{name}.content", run_id] = told
+    return found
+
+
+def _names_in(run: RunRow, section: str) -> list[str]:
+    try:
+        table = tomllib.loads(run.scenario_text or "").get(section, {})
+    except tomllib.TOMLDecodeError:
+        return []
+    return list(table) if isinstance(table, dict) else []
 
 
 def _text_of(run: RunRow, kind: ScriptKind, name: str) -> str | None:

@@ -34,7 +34,8 @@ LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
-    "action:queue.add_several": "`subflow run {file} --seed N`",
+    "action:run.compare": "`subflow run {file} --seed N`",
+    "action:queue.add_several": "`subflow run {file} --seed N`",  # in labs of older versions
     "action:fork.new": "`subflow fork last --at TIME --set KEY=VALUE`",
     "action:study.trade_offs": "`subflow fairness RUN RUN --trade-off friendliness`",
     "action:train.promote": "`subflow agents promote last --name NAME`",

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 PREDICTION = Target("prediction", "")
 """Target for the prediction form in the panel of labs."""
 
+# Actions that labs of older versions name, and those that have replaced them.
+_FORMER_ACTIONS = {"queue.add_several": "run.compare", "study.compare": "history.tabulate"}
+
 _LINE = 6  # margin around a link of the topology, px
 
 
@@ -111,6 +114,7 @@ def _panel(ports: LabPorts, name: str) -> QRect | None:
 
 
 def _action(ports: LabPorts, name: str) -> QRect | None:
+    name = _FORMER_ACTIONS.get(name, name)
     if name not in ports.bar.ids():
         return None
     action = ports.bar[name]

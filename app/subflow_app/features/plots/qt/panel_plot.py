@@ -90,6 +90,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._current: int | None = None
         self._pressed: QPointF | None = None
         self._is_zoomed = False
+        self._is_held = False
         self.strip = SeriesStrip(self._font)
         self.view = PlotViewBox()
         self.item: Any = make_plot_item(self.view, self._font, over_time=False, axis=PanelAxis)
@@ -165,6 +166,11 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             left, right = 10.0**left, 10.0**right
         return replace(self.panel, view=(left, right, low, high))
 
+    def hold_still(self) -> None:
+        """Keeps the whole panel in view: the wheel scrolls the page around the plot, and drags have no effect."""
+        self._is_held = True
+        self.view.setMouseEnabled(x=False, y=False)
+
     def set_current(self, number: int) -> None:
         """Marks the hit with this number; a negative number removes the mark."""
         self._current = number if number >= 0 else None
@@ -196,6 +202,10 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             return
         if panel.cells:
             self.view.setRange(self._area(panel), padding=0.0)
+            return
+        if panel.view is not None:
+            left, right, low, high = panel.view
+            self.view.setRange(QRectF(left, low, right - left, high - low), padding=0.0)
             return
         self.view.autoRange(padding=0.06)
         low, high = self.view.viewRange()[1]
@@ -249,6 +259,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self.item.setLogMode(panel.is_log_x, False)
         has_cells = bool(panel.cells)
         zooms = not has_cells or panel.cell_area is not None
+        zooms = zooms and not self._is_held
         self.view.setMouseEnabled(x=zooms and panel.form != "box", y=zooms)
         self.view.invertX(panel.better[0] < 0)
         self.view.invertY(panel.better[1] < 0)
@@ -326,7 +337,9 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         # Marks that are not on the Pareto front are hollow, which distinguishes them even without colours.
         is_hollow = bool(panel.front) and not series.is_ours
         rim = make_pen(colour.name() if is_hollow else self._tokens.base, width=1.5 if is_hollow else 1.0)
-        symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
+        # The runs of a group are many and lie close together, unlike means.
+        is_small = is_line or not (series.is_ours or series.name or panel.legend)
+        symbol, size = SYMBOLS[series.shape % len(SYMBOLS)], _MARK_OF_LINE if is_small else _MARK
         brush = QColor(self._tokens.base) if is_hollow else colour
         self._add(pg.ScatterPlotItem(x, y, size=size, symbol=symbol, brush=brush, pen=rim))
 

@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-MOST_AT_ONCE = 200
-"""Maximum number of runs that one request can add, more than a person would wait for."""
-
 
 @dataclass(frozen=True, slots=True)
 class QueuedRun:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QItemSelection, QPoint, Signal
@@ -21,12 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.catalog.core.uses import Use
-from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
 from subflow_app.features.running.core.run_queue import QueuedRun, QueueEntry, RunQueue, default_parallel
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobProgress, JobState
-from subflow_app.foundation.toml_edit import read_toml
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.action_bar import COMPLETE, VALID, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import Feature, FeatureHolder
@@ -110,7 +107,7 @@ class QueuePanel(QWidget):
         self._empty = EmptyState(
             "queue",
             tr("Nothing is queued"),
-            tr("Queue the scenario with several seeds and controllers; the runs continue beside your work."),
+            tr("Queue the scenario: its runs continue beside your work. Compare runs controllers over several seeds."),
             add,
         )
         self._stack = QStackedLayout()
@@ -152,7 +149,7 @@ class QueuePanel(QWidget):
         self.selection_changed.emit()
 
 
-QUEUE_BUTTONS = ("add", "add_several", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
+QUEUE_BUTTONS = ("add", "toggle", "cancel", "retry", "up", "down", "remove", "clear")
 QUEUE_MENU = (
     "queue.cancel",
     "queue.retry",
@@ -197,7 +194,7 @@ class QueueSession(Feature):
         super().__init__()
         bar, preferences = ports.bar, ports.preferences
         buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
-        panel = self.panel = QueuePanel(buttons, bar["queue.add_several"], default_parallel())
+        panel = self.panel = QueuePanel(buttons, bar["queue.add"], default_parallel())
         self._documents = ports.documents
         self._database = ports.database
         self._unsaved = ports.unsaved
@@ -239,31 +236,6 @@ class QueueSession(Feature):
         source = self._source()
         if source is not None:
             self._add([QueuedRun(source, source.scenario.name)], "")
-
-    def add_several(self) -> None:
-        """Asks for seeds and controllers, and queues each controller with each seed.
-
-        Raises:
-            ScenarioError: if the scenario does not accept one of the controllers.
-        """
-        from subflow_app.features.running.qt.enqueue_dialog import EnqueueDialog
-        from subflow_app.features.sweeps.core.axes import Axis
-        from subflow_app.features.sweeps.core.sweep_plan import SweepPlan
-
-        source = self._source()
-        if source is None:
-            return
-        scenario = source.scenario
-        path = self._documents.doc.path
-        folder = None if path is None else path.parent
-        flows = controller_choices(read_toml(source.text), scenario, folder)
-        answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows))
-        if answer is None:
-            return
-        key = f"flows.{answer.flow}.controller"
-        axes = (Axis((key,), (answer.controllers,)),) if answer.controllers else ()
-        plan = SweepPlan(answer.tag, source.text, axes, answer.seeds, folder=folder)
-        self._add(plan.queued(Use.QUEUE), answer.tag)
 
     def add_run(self, run: QueuedRun) -> None:
         """Queues a prepared run, without a tag."""
@@ -386,15 +358,6 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "queue",
         ("Ctrl+Shift+F5",),
         lambda w, _: w.features[QueueSession].add(),
-        (COMPLETE, VALID),
-    )
-    yield ActionSpec(
-        "queue.add_several",
-        "Queue &several runs…",
-        "Add runs with several seeds and controllers to the queue",
-        "queue_several",
-        ("Ctrl+Alt+F5",),
-        lambda w, _: w.features[QueueSession].add_several(),
         (COMPLETE, VALID),
     )
     yield ActionSpec(

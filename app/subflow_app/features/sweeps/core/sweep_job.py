@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -75,6 +76,8 @@ class SweepJob(Batch[_Wanted]):
         self._limits = limits
         self.sweep_id = sweep_id  # number of the sweep in the store; None until its points have been read
         self._said_at = 0.0
+        self._finished_at = Counter[int]()  # number of finished runs by point
+        self._failed_at = Counter[int]()
 
     @classmethod
     def resumed(
@@ -112,6 +115,11 @@ class SweepJob(Batch[_Wanted]):
             StoreError: if the sweep cannot be read.
         """
         return None if self.sweep_id is None else stored_table(self._store, self.sweep_id)
+
+    def ended_at(self, points: Iterable[int]) -> tuple[int, int]:
+        """Numbers of finished and of failed runs at these points of the plan."""
+        numbers = tuple(points)
+        return sum(map(self._finished_at.__getitem__, numbers)), sum(map(self._failed_at.__getitem__, numbers))
 
     def run(self) -> JobOutcome:
         """Carry out the sweep to its end, or until `stop`.
@@ -182,6 +190,7 @@ class SweepJob(Batch[_Wanted]):
         for row in sweeps.runs(self.sweep_id):
             if row.run_id is not None:
                 n_there += 1
+                self._finished_at[row.point] += 1
             else:
                 wanted.setdefault(row.key, _Wanted(row.key, [])).places.append((row.point, row.seed))
         self._tell(state=JobState.RUNNING, finished=n_there, reused=n_there)
@@ -219,7 +228,7 @@ class SweepJob(Batch[_Wanted]):
             outcome,
             scenario,
             self._reader.text(point, scenario, seed),
-            name=f"{self.plan.name}: {self.plan.label(point)}",
+            name=self.plan.run_name(point),
             seed=seed,
             sample_interval_s=self.plan.sample_interval_s,
             on_start=lambda run_id: self._store.sweeps.attach_run(
@@ -227,6 +236,7 @@ class SweepJob(Batch[_Wanted]):
             ),
         )
         self._said_at = time.monotonic()
+        self._finished_at.update(point for point, _seed in wanted.places)
         self._tell(finished=self._progress.finished + len(wanted.places))
 
     def _give_up(self, wanted: _Wanted, problem: str) -> None:
@@ -234,6 +244,7 @@ class SweepJob(Batch[_Wanted]):
         self._problems.append(f"{self._label(wanted)}: {problem}")
         assert self.sweep_id is not None
         self._store.sweeps.set_message(self.sweep_id, wanted.places, problem)
+        self._failed_at.update(point for point, _seed in wanted.places)
         self._tell(failed=self._progress.failed + len(wanted.places))
 
     def _label(self, wanted: _Wanted) -> str:

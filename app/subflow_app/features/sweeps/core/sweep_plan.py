@@ -20,12 +20,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from subflow_app.features.catalog.core.catalog import app_catalog
-from subflow_app.features.catalog.core.uses import Use, check_kept, read_scenario
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.algorithm_choices import KINDS as KINDS_OF_ALGORITHMS
 from subflow_app.features.editor.core.algorithm_choices import own_or_named, replaced_text, value_text, without_defaults
 from subflow_app.features.editor.core.scenario_doc import split_key
-from subflow_app.features.editor.core.scenario_source import source_of, with_contents, with_overrides
-from subflow_app.features.running.core.run_queue import QueuedRun
+from subflow_app.features.editor.core.scenario_source import with_contents, with_overrides
 from subflow_app.features.running.core.runs_estimate import spread_numbers
 from subflow_app.features.sweeps.core.axes import Axis, SweptValue, swept
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
@@ -163,26 +162,6 @@ class SweepPlan:
         pairs = zip(self.keys, point.values, strict=True)
         return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
 
-    def queued(self, use: Use) -> list[QueuedRun]:
-        """Runs for the queue, one for each point and seed and named after its values.
-
-        Raises:
-            ReplacedError: if the use does not allow values to replace options.
-            ScenarioError: if the scenario does not accept one of the values.
-        """
-        runs = []
-        base = read_scenario(use, self.scenario_text, folder=self.folder)
-        for point in self.points():
-            for seed in self.seeds:
-                overrides = [f"seed={seed}", *self.overrides(point)]
-                source = source_of(use, self.scenario_text, overrides=overrides, folder=self.folder)
-                check_kept(use, base, source.scenario)
-                name = ", ".join(
-                    [source.scenario.name, *(value_text(value) for value in point.values if value is not None)]
-                )
-                runs.append(QueuedRun(source, name))
-        return runs
-
     def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:
         """The values of a point for tables and plots, in the order of `keys`."""
         return tuple(map(swept, point.values))
@@ -191,6 +170,15 @@ class SweepPlan:
         """The values of a point as text: "links.wifi.loss = 1%, flows.download.controller = lia"."""
         pairs = zip(self.keys, self.swept(point), strict=True)
         return ", ".join(f"{key} = {value.text}" for key, value in pairs if value.text)
+
+    def run_name(self, point: SweepPoint) -> str:
+        """Name of the runs of a point: the name of the sweep and the values; algorithms need no key."""
+        told = [
+            value_text(value) if _is_algorithm(key) else f"{key} = {swept(value).text}"
+            for key, value in zip(self.keys, point.values, strict=True)
+            if value is not None
+        ]
+        return f"{self.name}: {', '.join(told)}"
 
 
 MOST_PROBLEMS = 20

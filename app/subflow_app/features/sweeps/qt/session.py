@@ -154,7 +154,7 @@ class SweepSession(QObject):
         interval_s = ports.preferences.settings.sample_interval_s
 
         def estimate(draft: SweepDraft) -> DraftEstimate:
-            return estimate_draft(draft, text, folder, store.path, self._limits())
+            return estimate_draft(draft, text, folder, store.path, self.limits)
 
         subject = SweepSubject(
             source.scenario.name or doc.title,
@@ -167,20 +167,29 @@ class SweepSession(QObject):
         )
         wish = ports.dialogs.ask(partial(NewSweepDialog, subject, ports.workers))
         if wish is not None:
-            self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self._limits()))
+            self.start(SweepJob(wish.plan, store, jobs=wish.jobs, limits=self.limits))
 
-    def start(self, job: SweepJob) -> None:
-        """Starts a sweep in the background; several sweeps can run at the same time."""
+    def start(self, job: SweepJob, *, reports_end: bool = True) -> Study[SweepJob]:
+        """Starts a sweep in the background; several sweeps can run at the same time.
+
+        Args:
+            job: the sweep.
+            reports_end: whether to report its end; False if the caller does.
+
+        Returns:
+            The control of the sweep, which is deleted after its signal `ended`.
+        """
         sweep = HereSweep(self._next_number, job)
         self._next_number += 1
         self._here.append(sweep)
         study = Study[SweepJob](self._ports.workers, self, "sweep", self._ports.tell_failure)
         study.reports_problems = False  # the end of the sweep reports the number of failed runs
         study.ticked.connect(self._on_tick)
-        study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome))
+        study.ended.connect(lambda _job, outcome: self._on_ended(sweep, outcome, reports=reports_end))
         self._running[sweep.number] = study
         study.start(job)
         self.panel.select((0, sweep.number) if job.sweep_id is None else (job.sweep_id, 0))
+        return study
 
     def toggle(self) -> None:
         """Pauses or resumes the selected sweeps, including those that have ended early."""
@@ -200,15 +209,20 @@ class SweepSession(QObject):
         store = self._store()
         if store is None or entry.id is None:
             return
-        sweep_id, jobs, limits = entry.id, jobs_beside_window(), self._limits()
+        sweep_id, jobs, limits = entry.id, jobs_beside_window(), self.limits
         # Done in the background, because the plan may contain a large scenario.
         self._ports.workers.start(
             "open sweep",
             lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
-            succeeded=self.start,
+            succeeded=self._take_up,
         )
 
-    def _limits(self) -> SweepLimits:
+    def _take_up(self, job: SweepJob) -> None:
+        self.start(job)
+
+    @property
+    def limits(self) -> SweepLimits:
+        """Limits of sweeps in the settings."""
         return SweepLimits(self._ports.preferences.settings.max_sweep_runs)
 
     def stop(self) -> None:
@@ -377,8 +391,16 @@ class SweepSession(QObject):
 
     # ---- ends ----
 
-    def _on_ended(self, sweep: HereSweep, outcome: JobOutcome | None) -> None:
+    def _on_ended(self, sweep: HereSweep, outcome: JobOutcome | None, *, reports: bool) -> None:
         self._running.pop(sweep.number).deleteLater()
+        if reports:
+            self._report_end(sweep, outcome)
+        self.refresh()
+        self._ports.history.reload()
+        self.reload()
+        self._read_study()
+
+    def _report_end(self, sweep: HereSweep, outcome: JobOutcome | None) -> None:
         progress, name = sweep.job.progress, sweep.job.plan.name
         if progress.failed and outcome is not None and outcome.error is None:
             text = trn(
@@ -397,10 +419,6 @@ class SweepSession(QObject):
                 name=name,
             )
             self._ports.tell(told)
-        self.refresh()
-        self._ports.history.reload()
-        self.reload()
-        self._read_study()
 
     def _store(self) -> Store | None:
         database = self._ports.database

@@ -1,0 +1,177 @@
+"""Common jobs with real mouse and keyboard, from the empty start of a new user, with the number of acts that they take.
+
+    python -m tests.helpers.jobs_by_hand compare [--pictures FOLDER] [--theme dark] [--language de]
+
+`states` shows the dialog of a comparison in its other states. Prints a JSON document with the clicks and keys of the
+job. A step without its result, a warning or an error ends the program with 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from PySide6.QtWidgets import QPushButton, QWidget
+from tests.helpers.real_hands import RealHands, window_manager
+from tests.helpers.walk.hands import front_dialog
+from tests.helpers.window import TWO_PATHS
+from tests.helpers.x_screen import on_own_screen
+
+from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.shell.help_dialogs import WelcomeDialog
+from subflow_app.shell.main_window import MainWindow
+from subflow_app.shell.selftest.window_story import Until, play
+
+JOBS = ("compare", "states")
+
+
+LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "200s"')
+
+
+class Jobs:
+    """The jobs; each is a story for `play`."""
+
+    def __init__(self, pictures: Path | None) -> None:
+        """Pictures are written to the folder, if given."""
+        self._pictures = pictures
+        self._taken = 0
+        self.hands = RealHands()
+
+    def compare(self, window: MainWindow) -> Iterator[Until]:
+        """LIA against OLIA in the demo: from the welcome of a first start to the comparison."""
+        yield Until("the welcome", lambda: isinstance(front_dialog(), WelcomeDialog))
+        welcome = front_dialog()
+        assert isinstance(welcome, WelcomeDialog)
+        yield from self._picture(window, "welcome")
+        yield from self.hands.click(welcome.doors["demo"])
+        yield Until("the demo to run", lambda: window.runs.is_running and window.isActiveWindow())
+        yield from self._ask(window, self.hands)
+        yield from self._compare(window, self.hands, runs=2)
+
+    def _ask(self, window: MainWindow, hands: RealHands) -> Iterator[Until]:
+        """Opens the dialog by its button, and chooses OLIA, too."""
+        feature = window.features[CompareFeature]
+        button = window.toolbar.widgetForAction(window.bar["run.compare"])
+        assert isinstance(button, QWidget)
+        yield from hands.click(button)
+        yield Until("the dialog", lambda: feature.dialog is not None and feature.dialog.isActiveWindow())
+        dialog = feature.dialog
+        assert dialog is not None
+        yield Until("the estimate", lambda: dialog.estimate is not None)
+        line = dialog.controllers.visualItemRect(dialog.controllers.item_of("olia"))
+        yield from hands.click(dialog.controllers.viewport(), line.center())
+        yield Until("OLIA to be chosen", lambda: dialog.controllers.values == ["lia", "olia"])
+        yield Until("the estimate", lambda: dialog.estimate is not None)
+        assert dialog.estimate is not None
+        assert dialog.estimate.is_one_run
+        assert dialog.notice.isVisible()
+        yield from self._picture(window, "asked")
+
+    def _compare(self, window: MainWindow, hands: RealHands, *, runs: int) -> Iterator[Until]:
+        """Starts the comparison, and waits for its page."""
+        feature = window.features[CompareFeature]
+        dialog = feature.dialog
+        assert dialog is not None
+        yield from hands.click(dialog.go)
+        yield Until("the comparison", lambda: feature.dialog is None and len(feature.view.page.model.rows) == runs)
+        yield from self._picture(window, f"compared-{runs}")
+        assert [line.label for line in feature.view.page.figures[0].lines] == ["lia", "olia"]
+
+    def after(self, window: MainWindow) -> Iterator[Until]:
+        """Ten runs that start apart; one of them is opened, and two steps lead back. These acts do not count."""
+        feature, hands = window.features[CompareFeature], RealHands()
+        yield from self._ask(window, hands)
+        dialog = feature.dialog
+        assert dialog is not None
+        yield from hands.click(dialog.apart)
+        yield Until("the estimate of ten runs", lambda: dialog.estimate is not None and dialog.estimate.runs == 10)
+        yield from self._picture(window, "apart")
+        yield from self._compare(window, hands, runs=10)
+        page = feature.view.page
+        yield from hands.click(page.list.viewport(), page.list.visualRect(page.model.index(1, 0)).center())
+        yield Until("the run", lambda: window.shown.count == 1 and window.workspaces.current == "run")
+        yield from self._picture(window, "run")
+        yield from self._return(window, hands)
+        yield from hands.click(page.all)
+        yield Until("all runs", lambda: window.shown.count == 10)
+        yield from self._picture(window, "overlay")
+        yield from self._return(window, hands)
+        yield from hands.press("Escape")
+        yield Until("the workspace", lambda: window.workspaces.current == "run" and not page.isVisible())
+        yield from self._picture(window, "back")
+
+    def _return(self, window: MainWindow, hands: RealHands) -> Iterator[Until]:
+        """Returns to the comparison by the button of the banner."""
+        button = window.banners.findChild(QPushButton)
+        assert isinstance(button, QPushButton)
+        yield from hands.click(button)
+        yield Until("the comparison", window.features[CompareFeature].view.page.isVisible)
+
+    def states(self, window: MainWindow) -> Iterator[Until]:
+        """The dialog while a comparison runs, and after it was cancelled; then the rest runs in the background."""
+        feature, hands = window.features[CompareFeature], self.hands
+        window.documents.open_text(LONG, "long")
+        window.document_stack.setClean()
+        yield from hands.press("ctrl+shift+m")
+        yield Until("the dialog", lambda: feature.dialog is not None and feature.dialog.isActiveWindow())
+        dialog = feature.dialog
+        assert dialog is not None
+        dialog.controllers.choose(["lia", "olia"])
+        yield Until("the estimate", lambda: dialog.estimate is not None)
+        yield from hands.press("Return")
+        yield Until("some runs", lambda: dialog.job is not None and dialog.job.progress.finished > 3)
+        yield from self._picture(window, "running")
+        yield from hands.click(dialog.close_button)
+        yield Until("the end", lambda: dialog._outcome is not None)
+        yield from self._picture(window, "cancelled")
+        yield from hands.click(dialog.other)
+        yield Until("the rest", lambda: dialog._outcome is None)
+        yield from hands.click(dialog.go)
+        yield Until("the dialog to close", lambda: feature.dialog is None)
+        yield Until("the message", lambda: bool(window.banners.text("comparison")))
+        yield from self._picture(window, "background")
+
+    def story(self, name: str, window: MainWindow) -> Iterator[Until]:
+        """A job, and what follows it."""
+        yield from getattr(self, name)(window)
+        sys.stdout.write(json.dumps({"clicks": self.hands.clicks, "keys": self.hands.keys}) + "\n")
+        if name == "compare":
+            yield from self.after(window)
+
+    def _picture(self, window: MainWindow, name: str) -> Iterator[Until]:
+        if name != "running":
+            yield Until("the window to be done", lambda: not window.workers.is_busy)
+        if self._pictures is not None:
+            self._taken += 1
+            assert window.screen().grabWindow(0).save(str(self._pictures / f"{self._taken:02}-{name}.png"))
+
+
+def main(words: Sequence[str]) -> int:
+    """Starts a job in a process with its own screen, or does it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("job", choices=JOBS)
+    parser.add_argument("--pictures", type=lambda text: Path(text).resolve())
+    parser.add_argument("--size", default="1366x768")
+    parser.add_argument("--theme", default="light")
+    parser.add_argument("--language", default="en")
+    parser.add_argument("--in", dest="folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args(words)
+    if options.folder is None:
+        told = on_own_screen("tests.helpers.jobs_by_hand", words, options.size)
+        sys.stdout.write(told.stdout)
+        sys.stderr.write(told.stderr)
+        return told.returncode
+    if options.pictures is not None:
+        options.pictures.mkdir(parents=True, exist_ok=True)
+    jobs = Jobs(options.pictures)
+    settings = {"theme": options.theme, "language": options.language, "is_welcomed": options.job != "compare"}
+    with window_manager():
+        play(lambda window: jobs.story(options.job, window), settings=settings)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
