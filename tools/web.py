@@ -32,8 +32,8 @@ SMALL = (
     *("agent", "learning_agents", "capture", "decision_table", "driven", "traffic", "instant"),
 )
 FAST = (
-    *("network", "link", "sender", "receiver", "lookahead", "simulation", "recorder", "medium", "fq_codel"),
-    *("controllers", "schedulers", "loss_detection", "monitor_interval", "kernels"),
+    *("network", "link", "sender", "receiver", "lookahead", "simulation", "recorder", "fq_codel"),
+    *("controllers", "schedulers", "loss_detection"),
 )
 LEVELS = {"small": "-Oz", "fast": "-O2", "rest": "-Os"}
 
