@@ -78,12 +78,12 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace", "locales")
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales")
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
 # Programs that make an installer, and those that try it on a separate system.
 PACKAGE_PACKAGES = (
     *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),
-    *("debootstrap", "x11-utils", "xdotool", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
+    *("debootstrap", "x11-utils", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
     *("nsis", "p7zip-full", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
