@@ -89,4 +89,8 @@ def test_shipped_recipes_have_the_same_grounds_in_form_and_training() -> None:
         assert TrainingConfig.from_json(config.to_json()) == config
         text = grounds_text(grounds)
         assert ("log of monitor intervals" in text) == (grounds.options.get("mode") == "offline_log"), name
-        assert ("20 families" in text) == (bool(config.families) and "log of" not in text), name
+        every = "20 families" in text
+        assert every == (config.families == ("all",)), name
+        assert ("networks of the arena (" in text) == (bool(config.families) and not every and "log of" not in text), (
+            name
+        )

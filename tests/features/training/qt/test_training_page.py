@@ -200,7 +200,7 @@ def test_the_latest_evaluation_is_a_table_with_the_parts_of_the_reward(page: Lon
     assert view.reward.text() == (
         "Reward of a decision 0.500 = goodput +1.500 (60 %), delay -0.200 (8 %), loss -0.800 (32 %)"
     )
-    assert "14 families" in page.train.grounds.text()
+    assert "20 families" in page.train.grounds.text()
 
 
 def test_selection_and_colours_stay_when_trainings_come(page: LonePage, trainings: FakeDesk) -> None:
