@@ -14,7 +14,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from subflow_app.features.gallery.core.recipe_reader import recipe_names
+from subflow_app.features.gallery.core.columns import in_columns
+from subflow_app.features.gallery.core.recipe import AgentColumn
+from subflow_app.features.gallery.core.recipe_reader import load_recipe, recipe_names
 
 ROOT = Path(__file__).resolve().parents[2]
 SUFFIXES = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
@@ -23,7 +25,9 @@ MAKERS = {
     "docs/images": ["tests.helpers.guide_pictures"],
     "docs/figures/architecture.svg": ["tools.architecture"],
     "docs/figures/scale.svg": ["subflow_app", "bench", "--scale", "--figure", "docs/figures/scale.svg"],
-    "docs/reproduction/figures": ["subflow_app", "reproduce", "all", "--quick", "--docs", "docs/reproduction"],
+    "docs/reproduction/figures": [
+        *("subflow_app", "reproduce", "all", "--quick", "--agents", "both", "--docs", "docs/reproduction")
+    ],
 }
 """Modules with arguments that make the pictures, by folder or file."""
 WINDOW = "docs/images"
@@ -35,7 +39,8 @@ def made_in(place: str) -> set[str]:
     if place.endswith(".svg"):
         return {place}
     if place == "docs/reproduction/figures":
-        return {f"{place}/{name}.svg" for name in recipe_names()}
+        recipes = [load_recipe(name) for name in recipe_names()]
+        return {f"{place}/{each.file_name}.svg" for each in in_columns(recipes, list(AgentColumn))}
     from tests.helpers.guide_pictures import PICTURES
 
     return {f"{place}/{picture.name}.png" for picture in PICTURES}
