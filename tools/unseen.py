@@ -138,14 +138,14 @@ def measured(net: Network, scenario: Scenario) -> Figures:
         SimError: if the run fails.
     """
     summary = finished(scenario).summary()
-    told = outcome(net, summary, newreno_reference_bps(net))
+    result = outcome(net, summary, newreno_reference_bps(net))
     flows = [flow for flow in summary["flows"] if flow["name"] in net.connections]
     return {
-        "utility": told.utility,
-        "share": math.exp(told.throughput),
-        "queue": told.queueing,
-        "loss": told.excess_loss,
-        "keeps": told.friendliness,
+        "utility": result.utility,
+        "share": math.exp(result.throughput),
+        "queue": result.queueing,
+        "loss": result.excess_loss,
+        "keeps": result.friendliness,
         "jain": jain([flow["active_goodput_bps"] for flow in flows]),
         "goodput_bps": statistics.fmean(flow["active_goodput_bps"] for flow in flows),
     }
@@ -163,8 +163,8 @@ def key_of(entrant: Entrant, net: Network) -> str:
     Raises:
         ArenaError: if the entrant is not usable.
     """
-    told = (simulator_version(), entrant.sends(net.scenario.profile), scenario_hash(net.scenario), net.scenario.seed)
-    return hashlib.sha256(repr(told).encode()).hexdigest()[:32]
+    parts = (simulator_version(), entrant.sends(net.scenario.profile), scenario_hash(net.scenario), net.scenario.seed)
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:32]
 
 
 def read_outcomes(path: Path) -> dict[str, Figures]:
@@ -173,8 +173,8 @@ def read_outcomes(path: Path) -> dict[str, Figures]:
     if path.exists():
         for line in path.read_text("utf-8").splitlines():
             try:
-                told = json.loads(line)
-                known[told["key"]] = {name: math.nan if x is None else x for name, x in told["figures"].items()}
+                row = json.loads(line)
+                known[row["key"]] = {name: math.nan if x is None else x for name, x in row["figures"].items()}
             except (ValueError, KeyError):
                 continue
     return known
@@ -280,25 +280,25 @@ def main(arguments: Sequence[str]) -> None:
     parser.add_argument("--file", type=Path, default=ROOT / "build" / "unseen.jsonl", help="file of the outcomes")
     parser.add_argument("--each", action="store_true", help="also print the figures of each network")
     parser.add_argument("--markdown", action="store_true", help="print the table for the guide")
-    told = parser.parse_args(arguments)
+    asked = parser.parse_args(arguments)
     for name in ("draws", "first", "jobs"):
-        if getattr(told, name) < 1:
-            parser.error(f"--{name} {getattr(told, name)}; allowed: 1 or more")
+        if getattr(asked, name) < 1:
+            parser.error(f"--{name} {getattr(asked, name)}; allowed: 1 or more")
     try:
-        entrants = chosen_entrants(told.entries)
-        nets = [drawn_network(number) for number in range(told.first, told.first + told.draws)]
+        entrants = chosen_entrants(asked.entries)
+        nets = [drawn_network(number) for number in range(asked.first, asked.first + asked.draws)]
         nets += alternating_networks()
-        known = measure(entrants, nets, told.file, told.jobs)
+        known = measure(entrants, nets, asked.file, asked.jobs)
     except (AppError, SimError) as error:
         sys.exit(str(error))
-    if told.each:
+    if asked.each:
         for net in nets:
             for entrant in entrants:
                 figures = known[key_of(entrant, net)]
                 shown = " ".join(f"{name}={x:.4g}" for name, x in figures.items())
                 sys.stdout.write(f"{net.name} {entrant.name} {shown}\n")
     result = table(entrants, nets, known)
-    if told.markdown:
+    if asked.markdown:
         sys.stdout.write(markdown(result))
     else:
         print_tables(result)

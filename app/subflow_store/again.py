@@ -216,8 +216,8 @@ class LightRuns(Generic[S]):
             run, self._memory, has_decisions=has_decisions, on_progress=on_progress, is_cancelled=is_cancelled
         )
         again = self._memory.run(number)
-        told = SimulatedAgain(run_id, run.name, run.signature, again.signature, run.version, again.version)
-        self._told = {**self._told, run_id: told}
+        compared = SimulatedAgain(run_id, run.name, run.signature, again.signature, run.version, again.version)
+        self._told = {**self._told, run_id: compared}
         if len(self._places) >= _MOST_RUNS:
             self._memory.delete([self._places.pop(next(iter(self._places))).number])
             self._memory.purge_deleted()

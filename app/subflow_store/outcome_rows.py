@@ -71,14 +71,14 @@ def result_of(names: str, numbers: bytes, words: str | None) -> dict[str, Any]:
     Raises:
         ValueError: if the numbers are more or fewer than the names.
     """
-    told: Sequence[str] = json.loads(names)
-    width = len(numbers) // max(1, len(told))
-    if len(numbers) != width * len(told) or (told and width not in (4, 8)):
-        raise ValueError(f"{len(numbers)} bytes for {len(told)} numbers")
-    values = struct.unpack(f"<{len(told)}{'f' if width == 4 else 'd'}", numbers)
+    keys: Sequence[str] = json.loads(names)
+    width = len(numbers) // max(1, len(keys))
+    if len(numbers) != width * len(keys) or (keys and width not in (4, 8)):
+        raise ValueError(f"{len(numbers)} bytes for {len(keys)} numbers")
+    values = struct.unpack(f"<{len(keys)}{'f' if width == 4 else 'd'}", numbers)
     if width == 4:
         values = tuple(float(f"{value:.{_DIGITS}g}") for value in values)
-    found: dict[str, Any] = {name: value if value == value else None for name, value in zip(told, values, strict=True)}
+    found: dict[str, Any] = {name: value if value == value else None for name, value in zip(keys, values, strict=True)}
     others = {} if words is None else json.loads(words)
     if not isinstance(others, dict):
         raise ValueError("the words of an outcome are not a JSON object")

@@ -99,10 +99,10 @@ def tell_simulated(store: Store) -> None:
     """Report the runs whose traces were not stored, so that this command simulated them again."""
     from subflow_app.vocabulary.number_text import counted
 
-    told = store.simulated_again()
-    different = [each for each in told if not each.is_identical]
-    if told and not different:
-        print_note(f"{counted(len(told), 'run')} simulated again, identical")
+    simulated = store.simulated_again()
+    different = [each for each in simulated if not each.is_identical]
+    if simulated and not different:
+        print_note(f"{counted(len(simulated), 'run')} simulated again, identical")
     for each in different:
         print_note(
             f"run {each.run_id} simulated again, different: version {each.made_by or 'unknown'} recorded it with the "

@@ -268,12 +268,12 @@ def _draft(asked: _Asked, scenario: Scenario) -> ComparisonDraft:
     from subflow_app.features.sweeps.core.axes import split_list, typed_value
 
     flows = suited_flows(scenario)
-    told = f"the flows of {asked.scenario} are {', '.join(flows)}" if flows else f"{asked.scenario} has no such flow"
+    allowed = f"the flows of {asked.scenario} are {', '.join(flows)}" if flows else f"{asked.scenario} has no such flow"
     if asked.flow is not None and asked.flow not in flows:
-        raise InputError(f'--flow = "{asked.flow}": no flow with a controller; {told}')
+        raise InputError(f'--flow = "{asked.flow}": no flow with a controller; {allowed}')
     usual = [name for name in flows if scenario.flows[name].kind == "mptcp"] or flows
     if asked.flow is None and len(usual) != 1:
-        raise InputError(f"--flow must name the flow whose controller differs: {told}")
+        raise InputError(f"--flow must name the flow whose controller differs: {allowed}")
     values = [typed_value(part) for part in split_list(asked.controllers) if part]
     twice = [str(value) for place, value in enumerate(values) if value in values[:place]]
     if twice:

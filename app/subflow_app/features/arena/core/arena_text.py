@@ -97,7 +97,7 @@ def pairs_table(pairs: Sequence[Pair], against: str) -> TextTable:
     columns: list[Column[Pair]] = [
         Column("Entrant", lambda pair: pair.name),
         NumberColumn("Difference", lambda pair: pair.difference, interval_text),
-        Column("Settled", lambda pair: settled_text(pair)),
+        Column("Settled", settled_text),
         NumberColumn("Better in", lambda pair: pair.n_better),
         NumberColumn("Worse in", lambda pair: pair.n_worse),
         NumberColumn("Networks", lambda pair: pair.n),

@@ -294,7 +294,7 @@ def known_board(
     wanted = {each.entry(): each.name for each in asked.taking_part}
     networks = {name for family in asked.families for name in asked.names(family)}
     results: dict[tuple[str, str], Result] = {}
-    told: dict[tuple[str, str], ArenaOutcome] = {}
+    newest: dict[tuple[str, str], ArenaOutcome] = {}
     by_shipped: set[tuple[str, str]] = set()
     for outcomes, is_shipped in ((shipped, True), (own, False)):
         for each in outcomes:  # later outcomes replace earlier ones
@@ -306,17 +306,17 @@ def known_board(
             except (ValueError, TypeError) as error:
                 _log.warning("outcome %s of the arena cannot be used: %s", each.key, error)
                 continue
-            told[place] = each
+            newest[place] = each
             by_shipped.discard(place)
             if is_shipped:
                 by_shipped.add(place)
-    shown = in_known_families(asked, told.values())
+    shown = in_known_families(asked, newest.values())
     return Board(
         shown,
         results,
         len(by_shipped),
-        dict(sorted(Counter(each.version for each in told.values()).items())),
-        max((each.made_at for each in told.values()), default="")[:10],
+        dict(sorted(Counter(each.version for each in newest.values()).items())),
+        max((each.made_at for each in newest.values()), default="")[:10],
         _tries([*shipped, *own], is_final=asked.split == FINAL),
         tuple(name for name in asked.families if name not in shown.families),
     )

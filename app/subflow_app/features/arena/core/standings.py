@@ -310,8 +310,8 @@ def _standing(
     for family, of_family in own.items():
         utilities = _utilities(of_family)
         if utilities:
-            told = _resampled(utilities) if all(of_family) else _NO_DRAWS
-            families[family] = _interval(mean_of(utilities), told)
+            resampled = _resampled(utilities) if all(of_family) else _NO_DRAWS
+            families[family] = _interval(mean_of(utilities), resampled)
     reasons: dict[str, int] = {}
     for each in results:
         if each.reason and math.isnan(each.throughput):

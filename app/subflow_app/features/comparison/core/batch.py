@@ -71,11 +71,11 @@ class ComparisonDraft:
     def title(self) -> str:
         """Title of the comparison: "lia against olia by loss"."""
         names = [value_text(value) for value in self.controllers]
-        told = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
+        joined = ", ".join(names[:_MOST_NAMED]) + (" …" if len(names) > _MOST_NAMED else "")
         if len(names) == 2:
-            told = tr("{first} against {second}", first=names[0], second=names[1])
+            joined = tr("{first} against {second}", first=names[0], second=names[1])
         keys = ", ".join(key.rpartition(".")[2] for key, _values in self.varied)
-        return tr("{title} by {keys}", title=told, keys=keys) if keys else told
+        return tr("{title} by {keys}", title=joined, keys=keys) if keys else joined
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,14 +141,14 @@ class ComparisonEstimate:
         stored = trn("{count} is stored already", "{count} are stored already", self.stored)
         if self.left == 0:
             return stored
-        told = tr(
+        shown = tr(
             "{count} to simulate: about {time} on {cores}, {disk}",
             count=self.left,
             time=duration_text(self.wall_s(jobs)),
             cores=trn("{count} core", "{count} cores", min(jobs, self.left)),
             disk=bytes_text(self.disk_bytes),
         )
-        return tr("{stored}, {rest}", stored=stored, rest=told) if self.stored else told
+        return tr("{stored}, {rest}", stored=stored, rest=shown) if self.stored else shown
 
 
 def suited_flows(scenario: Scenario) -> list[str]:
@@ -199,21 +199,21 @@ def estimate_comparison(
     if is_one_run and len(seeds) > 1:
         sweep = SweepDraft(sweep.name, sweep.axes, str(seeds[0]), sample_interval_s=sample_interval_s)
     found = estimate_draft(sweep, text, folder, None if store is None else store.path, limits)
-    plan, told = found.plan, dict(found.problems)
+    plan, refused = found.plan, dict(found.problems)
     if plan is not None and plan.n_runs > MOST_RUNS:
-        told[ALL] = tr(
+        refused[ALL] = tr(
             "{count} runs are too many for a comparison; allowed: up to {most}. A sweep can have more.",
             count=plan.n_runs,
             most=MOST_RUNS,
         )
         plan = None
     if plan is not None and plan.n_runs < 2:
-        told[ALL] = tr("A comparison takes two runs or more: choose another controller.")
+        refused[ALL] = tr("A comparison takes two runs or more: choose another controller.")
         plan = None
     names = [value_text(value) for value in draft.controllers]
     steady = () if is_one_run else tuple(name for name, at in zip(names, random_at, strict=False) if not at)
     stored = 0 if plan is None or store is None else _stored(plan, store)
-    return ComparisonEstimate(plan, found.cost, told, len(seeds), is_one_run, steady, stored)
+    return ComparisonEstimate(plan, found.cost, refused, len(seeds), is_one_run, steady, stored)
 
 
 def comparison_job(

@@ -191,8 +191,8 @@ def _told(run: RunRow, firsts: Sequence[RunRow], versions: Mapping[tuple[str, in
 
 def _controllers_told(run: RunRow, firsts: Sequence[RunRow]) -> str:
     """Controllers of the flows whose controllers differ between these runs; all if the runs have different flows."""
-    told = [{str(flow.get("name")): str(flow.get("controller")) for flow in flows_of(each)} for each in (run, *firsts)]
-    ours, *others = told
+    every = [{str(flow.get("name")): str(flow.get("controller")) for flow in flows_of(each)} for each in (run, *firsts)]
+    ours, *others = every
     differing = [name for name in ours if any(each.get(name) != ours[name] for each in others)]
     if not differing or any(each.keys() != ours.keys() for each in others):
         return run.controllers

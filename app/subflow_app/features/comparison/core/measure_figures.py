@@ -171,8 +171,8 @@ def run_label(group: ConditionGroup, run: RunRow) -> str:
 def _ends(row: FigureRow) -> tuple[float, float]:
     """First and last value in view: all runs and intervals, with a margin."""
     scale = row.column.scale
-    told = (value for each in row.estimates for value in (*each.values, each.mean, each.low, each.high))
-    known = [value * scale for value in told if math.isfinite(value)]
+    drawn = (value for each in row.estimates for value in (*each.values, each.mean, each.low, each.high))
+    known = [value * scale for value in drawn if math.isfinite(value)]
     low, high = min(known), max(known)
     margin = abs(low) * _MARGIN or 1.0 if low == high else (high - low) * _MARGIN
     return low - margin, high + margin
@@ -186,9 +186,9 @@ def _line(table: GroupTable, row: FigureRow, place: int, colour: ColourKey, bett
         is_clear = difference.p_holm < _CLEAR and better != 0
         verdict = (1 if (difference.value > 0) == (better > 0) else -1) if is_clear else 0
         p = "p < 0.001" if difference.p_holm < 0.001 else f"p = {difference.p_holm:.3f}"
-    told = difference_text(row, place, table.reference).replace("-", MINUS)
+    shown = difference_text(row, place, table.reference).replace("-", MINUS)
     return FigureLine(
-        group.label, colour, spread_text(row, place).replace("-", MINUS), told, row.column.unit, verdict, p
+        group.label, colour, spread_text(row, place).replace("-", MINUS), shown, row.column.unit, verdict, p
     )
 
 

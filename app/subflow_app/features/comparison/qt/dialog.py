@@ -331,11 +331,11 @@ class CompareDialog(QDialog):
 
     def _show_job(self, job: SweepJob) -> None:
         progress, plan = job.progress, job.plan
-        told = []
+        shown = []
         for place in range(len(plan.axes[0])):
             points = points_of(plan, place)
-            told.append(ChoiceProgress(*job.ended_at(points), len(points) * len(plan.seeds)))
-        self.controllers.show_progress(told)
+            shown.append(ChoiceProgress(*job.ended_at(points), len(points) * len(plan.seeds)))
+        self.controllers.show_progress(shown)
         self.count.setText(tr("{done} of {total} runs", done=progress.finished, total=progress.runs))
         self.bar.show_share(progress.fraction)
         self.problem.say("")

@@ -136,8 +136,8 @@ class FiguresPage(QWidget):
         """
         table = compared.table
         labels = [group.label for group in table.groups]
-        told = title or (tr("{first} against {second}", first=labels[0], second=labels[1]) if len(labels) == 2 else "")
-        self.title.setText(told or ", ".join(labels))
+        title = title or (tr("{first} against {second}", first=labels[0], second=labels[1]) if len(labels) == 2 else "")
+        self.title.setText(title or ", ".join(labels))
         self.subtitle.setText(_subtitle(compared, wanted))
         self.lead.setText(lead_text(table))
         self.note.setText(
@@ -371,6 +371,6 @@ def _subtitle(compared: ComparedRuns, wanted: int) -> str:
     if len(seeds) == 1:
         parts.append(trn("{count} seed each", "{count} seeds each", next(iter(seeds))))
     count = len(compared.runs)
-    told = tr("{done} of {total} runs", done=count, total=wanted)
-    parts.append(told if wanted > count else trn("{count} run", "{count} runs", count))
+    counted = tr("{done} of {total} runs", done=count, total=wanted)
+    parts.append(counted if wanted > count else trn("{count} run", "{count} runs", count))
     return " · ".join(parts)

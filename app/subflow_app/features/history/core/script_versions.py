@@ -104,8 +104,8 @@ def version_names(store: Store, runs: Sequence[RunRow]) -> dict[tuple[str, int],
             numbers = {each.text: each.number for each in script_versions(store, kind, name, scenario)}
             for run_id, text in by_run.items():
                 if scenarios[run_id] == scenario and text in numbers:
-                    told = tr("{name}, version {number}", name=name, number=numbers[text])
-                    found[f"{SCRIPT_SECTIONS[kind]}.{name}.content", run_id] = told
+                    version = tr("{name}, version {number}", name=name, number=numbers[text])
+                    found[f"{SCRIPT_SECTIONS[kind]}.{name}.content", run_id] = version
     return found
 
 

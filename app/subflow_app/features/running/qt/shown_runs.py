@@ -277,9 +277,9 @@ class ShownRuns(QObject):
             self._plots.set_waiting(text, can_cancel=True)
 
     def _say_again(self) -> None:
-        told = [self._simulated[number] for number in sorted(self.ids & self._simulated.keys())]
-        different = [str(each.run_id) for each in told if not each.is_identical]
-        text = tr("simulated again, identical") if told else ""
+        simulated = [self._simulated[number] for number in sorted(self.ids & self._simulated.keys())]
+        different = [str(each.run_id) for each in simulated if not each.is_identical]
+        text = tr("simulated again, identical") if simulated else ""
         if different:
             text = trn(
                 "Run {numbers} was recorded by another version of the simulator: the plots show what was simulated "
