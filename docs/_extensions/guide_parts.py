@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from guide_live import demo, live
@@ -286,6 +287,25 @@ def definitions(kind: str) -> str:
     return _table(("Measure", "Key", "Function", "Meaning", "Over", "Of several flows"), rows)
 
 
+def measured(name: str, *plots: str) -> str:
+    """Plots of a shipped measurement after its import, as a drawing in the page, and the line that the import prints."""
+    from subflow_app.features.exporting.core.exports import ExportPlan, export_figures
+    from subflow_app.features.measured.core.measured_run import found_text, keep_run, make_run, read_trace
+    from subflow_app.features.measured.core.measured_table import ReadingOptions
+    from subflow_app.features.traces.core.traces import StoredTraces
+    from subflow_store import open_store
+
+    path = resource_path(f"measurements/{name}")
+    table = read_trace(path, ReadingOptions())
+    chosen = tuple(plot for plot in PLOTS if plot.id in plots)
+    with TemporaryDirectory() as folder, open_store(":memory:") as store:
+        traces = StoredTraces(store, keep_run(make_run(table, name=path.stem, path=path), store))
+        files = export_figures([traces], folder, ExportPlan(run_data=False, figures=chosen, figure_formats=("svg",)))
+        drawings = [file.read_text(encoding="utf-8").partition("<svg")[1:] for file in files if file.suffix == ".svg"]
+    body = "\n".join(f"<p>{''.join(drawing)}</p>" for drawing in drawings)
+    return f"```text\n{found_text(table)}\n```\n\n````{{raw}} html\n{body}\n````"
+
+
 PARTS: Mapping[str, Callable[..., str]] = {
     part.__name__: part
     for part in (
@@ -313,6 +333,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         explorable,
         explorables,
         live,
+        measured,
         demo,
         rulings,
     )

@@ -23,7 +23,7 @@ from subflow_app.features.gallery.core import axis
 from subflow_app.features.gallery.core.recipe_reader import load_recipe
 from subflow_app.features.history.core import run_query
 from subflow_app.features.labs.core import progress, result_file
-from subflow_app.features.measured.core import measured_table, pcap_reader
+from subflow_app.features.measured.core import measured_table, pcap_files, pcap_reader
 from subflow_app.features.measured.core.csv_reader import read_csv
 from subflow_app.features.measured.core.measured_run import make_run, read_trace
 from subflow_app.features.measured.core.measured_table import ReadingOptions
@@ -377,7 +377,7 @@ LIMITS = (
     ),
     Limit("shortest time between samples of a measured file", 2, read_interval, "an interval of", shown="1 ns"),
     Limit("connections of a capture", pcap_reader.MOST_CONNECTIONS, read_connections, "left out"),
-    Limit("a packet of a capture", pcap_reader.MOST_RECORD_BYTES, read_record, "damaged", shown="16 MiB"),
+    Limit("a packet of a capture", pcap_files.MOST_RECORD_BYTES, read_record, "damaged", shown="16 MiB"),
     Limit(
         "files of a bundle",
         verification.MOST_FILES,

@@ -25,9 +25,10 @@ from subflow_agents.reports import NoControl, TrainingState
 from subflow_agents.training import run_training
 from subflow_app.features.exporting.core import table_formats
 from subflow_app.features.exporting.qt import run_export_dialog
+from subflow_app.features.measured import core as measured_core
 from subflow_app.features.measured.core import trace_formats
 from subflow_app.features.running.core.runs import RunJob
-from subflow_app.features.traces.core.traces import FLOW, SeriesKey, StoredTraces
+from subflow_app.features.traces.core.traces import SUBFLOW, SeriesKey, StoredTraces
 from subflow_sim import _core, agent_spec
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
@@ -119,7 +120,7 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
         ("sim/core/cc/controllers.h", "using AnyController ="),
         ("sim/core/queue_disc/disciplines.h", "using ManagedQueue ="),
         ("app/subflow_app/features/exporting/core/table_formats.py", "TABLE_FORMATS: "),
-        ("app/subflow_app/features/measured/core/trace_formats.py", "TRACE_FORMATS: "),
+        ("app/subflow_app/features/measured/core/trace_formats.py", "_READERS = ("),
         ("agents/subflow_agents/registry.py", "_AGENTS: "),
         ("app/subflow_app/shell/features.py", "KINDS = "),
         ("app/subflow_app/toolkit/workspaces.py", "PANELS = "),
@@ -248,21 +249,25 @@ def test_a_form_of_tables_is_a_file_and_a_line(
 def test_a_kind_of_measured_files_is_a_file_and_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, subflow: Subflow
 ) -> None:
-    reader = loaded_skeleton("trace_format.py", "subflow_app.features.measured.core.iperf_reader")
-    row = trace_formats.TraceFormat("iperf", (".json",), reader.looks_like_iperf, reader.read_iperf)
-    monkeypatch.setattr(trace_formats, "TRACE_FORMATS", (row, *trace_formats.TRACE_FORMATS))
-    intervals = [{"sum": {"start": n, "end": n + 1, "bits_per_second": 1e6 * (n + 1)}} for n in range(5)]
-    file = tmp_path / "client.json"
-    file.write_text(json.dumps({"start": {"test_start": {"protocol": "TCP"}}, "intervals": intervals}))
-    assert "iperf" in subflow("import-trace", "--help").out
+    reader = loaded_skeleton("trace_format.py", "subflow_app.features.measured.core.ping_reader")
+    monkeypatch.setattr(trace_formats, "_READERS", ("ping_reader", *trace_formats._READERS))
+    monkeypatch.setattr(measured_core, "ping_reader", reader, raising=False)
+    trace_formats.trace_formats.cache_clear()
+    lines = [f"[{1690000000 + n}.000000] 64 bytes: icmp_seq={n} ttl=64 time={20 + n}.0 ms" for n in range(5)]
+    file = tmp_path / "ping.txt"
+    file.write_text("\n".join(("PING example.org", *lines)))
     database = tmp_path / "runs.db"
-    answer = subflow("import-trace", file, "--flow", "download", "--db", database, "--json")
-    assert answer.document["columns"] == ["throughput_bps:download"]
-    with open_store(database) as store:
-        _, rates = StoredTraces(store, 1).read(SeriesKey(FLOW, "download", "throughput_bps", "bit/s"))
-    np.testing.assert_allclose(rates, [1e6, 2e6, 3e6, 4e6, 5e6])
-    file.write_text('{"start": {"test_start": 1}, "intervals": []}')
-    assert "no interval" in subflow("import-trace", file, "--db", database).err
+    try:
+        assert "ping" in subflow("import", "--help").out
+        answer = subflow("import", file, "--flow", "download", "--db", database, "--json")
+        assert answer.document["columns"] == ["srtt_s:download/1"]
+        with open_store(database) as store:
+            _, rtts = StoredTraces(store, 1).read(SeriesKey(SUBFLOW, "download/1", "srtt_s", "s"))
+        np.testing.assert_allclose(rtts, [0.020, 0.021, 0.022, 0.023, 0.024], rtol=1e-6)
+        file.write_text("PING example.org\n")
+        assert "no reply with a time" in subflow("import", file, "--db", database).err
+    finally:
+        trace_formats.trace_formats.cache_clear()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +103,22 @@ def _import_trace(kind: str, path: Path) -> None:
     run = make_run(read_trace(path, options), name="a", path=path, interval_s=0.05 if size % 5 == 0 else None)
     with open_store(":memory:") as store:
         follow(store, keep_run(run, store), path.parent / "out", size)
+
+
+def _any_files() -> Sequence[bytes]:
+    """One example of each file that the one door takes."""
+    made = (examples.tables, examples.ss_logs, examples.captures, examples.qlogs, examples.graphs)
+    return [make()[0] for make in made]
+
+
+def _import_any(path: Path) -> None:
+    from subflow_app.features.importing.core.door import Way, recognise
+
+    found = recognise(path)
+    if found.way is Way.RUN:
+        _import_trace(found.format, path)
+    elif found.way is Way.GRAPH:
+        _import_graph(path)
 
 
 def _read_delivery_trace(path: Path) -> None:
@@ -384,10 +400,18 @@ def _all() -> tuple[EntryPoint, ...]:
             "a.subflow.zip",
         ),
         EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
-        EntryPoint("csv", examples.tables, mutators.table, lambda path: _import_trace("csv", path), "a.csv", _OUT),
-        EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log", _OUT),
-        EntryPoint(
-            "pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap", _OUT
+        EntryPoint("csv", examples.tables, mutators.table, partial(_import_trace, "csv"), "a.csv", _OUT),
+        EntryPoint("ss", examples.ss_logs, text, partial(_import_trace, "ss"), "a.log", _OUT),
+        EntryPoint("pcap", examples.captures, mutators.capture, partial(_import_trace, "pcap"), "a.pcap", _OUT),
+        EntryPoint("import", _any_files, text, _import_any, "a", _OUT),
+        *(
+            EntryPoint(kind, made, text, partial(_import_trace, kind), "a.txt", _OUT)
+            for kind, made in (
+                ("iperf3", examples.recordings("iperf3*.json", lines=400)),
+                ("iperf3-text", examples.recordings("iperf3*.txt")),
+                ("qlog", examples.qlogs),
+                ("tshark", examples.recordings("tshark*.?sv")),
+            )
         ),
         EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
         EntryPoint("delays", examples.delay_traces, text, _read_delay_trace, "a.delays"),

@@ -165,6 +165,31 @@ def ss_logs() -> Sequence[bytes]:
 
 
 @cache
+def recordings(*patterns: str, lines: int = 60) -> Callable[[], Sequence[bytes]]:
+    """The beginnings of measurements of real tools."""
+    folders = (
+        Path(__file__).parents[1] / "features" / "measured" / "recordings",
+        ASSETS / "measurements",
+    )
+
+    def read() -> Sequence[bytes]:
+        files = [file for pattern in patterns for folder in folders for file in sorted(folder.glob(pattern))]
+        return [b"".join(file.read_bytes().splitlines(keepends=True)[:lines]) for file in files]
+
+    return read
+
+
+def qlogs() -> Sequence[bytes]:
+    """Qlog as JSON, with the first events of a recording, and as JSON-SEQ."""
+    folder = Path(__file__).parents[1] / "features" / "measured"
+    document = json.loads((ASSETS / "measurements" / "quic-server.qlog").read_text())
+    trace = document["traces"][0]
+    trace["events"] = trace["events"][:60]
+    lines = (folder / "cases" / "quic.sqlog").read_text().splitlines()
+    sequence = "".join(f"\x1e{line}\n" for line in lines)
+    return [json.dumps(document).encode(), "\n".join(lines).encode(), sequence.encode()]
+
+
 def captures() -> Sequence[bytes]:
     import dpkt
 

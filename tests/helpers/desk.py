@@ -34,6 +34,7 @@ from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.guide import qt as guide
 from subflow_app.features.history.qt import History
+from subflow_app.features.importing.qt import feature as importing
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.playhead.qt import feature as playhead
@@ -73,15 +74,14 @@ ROWS: Mapping[object, Rows] = {
     Drawing: lambda: chain(editing.rows(), run_rows(), forking.rows()),
     arena.ArenaFeature: arena.rows,
     breaking.BreakFeature: breaking.rows,
-    comparison.CompareFeature: lambda: chain(
-        comparison.compare_rows(), comparison.kernel_rows(), comparison.import_rows()
-    ),
+    comparison.CompareFeature: lambda: chain(comparison.compare_rows(), comparison.kernel_rows()),
     crashes.CrashFeature: crashes.rows,
     explain.ExplainFeature: explain.rows,
     fairness.FairnessFeature: fairness.rows,
     forking.ForkFeature: forking.rows,
     gallery.GalleryFeature: gallery.rows,
     guide.GuideFeature: guide.rows,
+    importing.ImportFeature: importing.rows,
     labs.LabFeature: labs.rows,
     playhead.PlayheadFeature: playhead.rows,
     queue.QueueSession: queue.rows,

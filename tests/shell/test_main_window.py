@@ -19,8 +19,8 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.store.examples import record
 
-from subflow_app.features.comparison.qt.import_dialog import ImportDialog
 from subflow_app.features.editor.qt import documents
+from subflow_app.features.importing.qt.import_dialog import ImportDialog
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.file_menus import EXAMPLES
 from subflow_app.shell.main_window import MainWindow
@@ -194,11 +194,12 @@ def test_other_files_are_refused_with_what_can_be_dropped(window: MainWindow, tm
     before = window.documents.doc
     (tmp_path / "folder").mkdir()
 
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0")
+
     window.drops.open([tmp_path / "picture.png", tmp_path / "folder"])
 
     assert window.documents.doc is before
-    assert "picture.png" in window.banners.text("file")
-    assert ".toml" in window.banners.text("file")
+    assert "picture.png is a picture; allowed: capture, qlog file" in window.banners.text("import")
     assert "folder is a folder" in window.banners.text("file")
 
 

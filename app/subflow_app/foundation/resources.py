@@ -104,6 +104,19 @@ def shipped_sweep(name: str) -> Path | None:
     return resource_path(f"sweeps/{name}{PLAN_SUFFIX}") if name in sweep_names() else None
 
 
+def measurement_names() -> tuple[str, ...]:
+    """Names of the shipped files of measurements, sorted; adding a file to the folder adds a name."""
+    return tuple(sorted(path.name for path in resource_path("measurements").iterdir()))
+
+
+def find_measurement(path: Path) -> Path:
+    """The path, or the shipped measurement of that name if the path is missing."""
+    name = str(path)
+    if not is_there(path) and name in measurement_names():
+        return resource_path(f"measurements/{name}")
+    return path
+
+
 @cache
 def assets_folder() -> Path:
     """The assets folder of the frozen program, the installed package or the source tree, whichever exists first."""

@@ -24,11 +24,11 @@ from subflow_app.features.forking import cli as fork
 from subflow_app.features.gallery import cli as reproduce
 from subflow_app.features.guide import cli as guide
 from subflow_app.features.history import cli as history
+from subflow_app.features.importing import cli as importing
 from subflow_app.features.kernel import cli as compare_kernel
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
-from subflow_app.features.measured import cli as import_trace
 from subflow_app.features.paper import cli as report
 from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
@@ -110,8 +110,8 @@ app.command()(fork.fork)
 app.command()(explain.replay)
 app.command(cls=export.ExportCommand, short_help="Write data and figures of stored runs.")(export.export)
 app.command("export-topology")(graph_files.export_topology)
-app.command("import")(graph_files.import_topology)
-app.command("import-trace", cls=import_trace.ImportTraceCommand)(import_trace.import_trace)
+app.command("import", cls=importing.ImportTraceCommand)(importing.import_files)
+app.command("import-trace", cls=importing.ImportTraceCommand)(importing.import_trace)
 app.command()(databases.check)
 app.command()(databases.salvage)
 app.command()(databases.upgrade)

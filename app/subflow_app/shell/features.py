@@ -19,6 +19,7 @@ from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.guide.qt import GuideFeature
+from subflow_app.features.importing.qt.feature import ImportFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.running.qt.queue import QueueSession
@@ -50,6 +51,7 @@ KINDS = (
     ArenaFeature,
     BreakFeature,
     ScriptFeature,
+    ImportFeature,
 )
 
 

@@ -15,8 +15,7 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
-from subflow_app.features.exporting.qt.topology_files import TopologyFiles, is_graph_file
-from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
+from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences
@@ -92,7 +91,6 @@ class FileDrops(QObject):
         self,
         documents: Documents,
         database: DatabaseControl,
-        topology_files: TopologyFiles,
         notices: Notices,
         preferences: Preferences,
         parent: QObject,
@@ -101,14 +99,13 @@ class FileDrops(QObject):
         super().__init__(parent)
         self._documents = documents
         self._database = database
-        self._topology_files = topology_files
         self._notices = notices
         self._preferences = preferences
-        self._trace_opener: Callable[[Path], object] | None = None
+        self._importer: Callable[[Path], object] | None = None
 
-    def set_trace_opener(self, opener: Callable[[Path], object]) -> None:
-        """Set the function that opens measured traces; until then, the window refuses them."""
-        self._trace_opener = opener
+    def set_importer(self, importer: Callable[[Path], object]) -> None:
+        """Set the function that imports files of other programs; until then, the window refuses them."""
+        self._importer = importer
 
     def enter(self, event: QDragEnterEvent) -> None:
         """Accept files of any kind, because a message that explains a refusal helps more than a cursor."""
@@ -124,64 +121,37 @@ class FileDrops(QObject):
             QTimer.singleShot(0, self, lambda: self.open(files))
 
     def open(self, files: Sequence[Path]) -> None:
-        """Open the first scenario or graph, the first database and the first trace.
+        """Open the first scenario, the first database and the first file of another program.
 
         Further scenarios are added to the recent files, and a notice names files that cannot be opened.
         """
-        refused = [file for file in files if self._opener(file) is None]
-        usable = [file for file in files if file not in refused]
+        folders = [file for file in files if is_folder(file)]
+        usable = [file for file in files if file not in folders]
         databases = [file for file in usable if file.suffix.lower() in DATABASE_SUFFIXES]
-        traces = [file for file in usable if _is_trace(file)]
-        drawings = [file for file in usable if file not in databases and file not in traces]
-        further = [file for file in drawings[1:] if not is_graph_file(file)]
-        for file in reversed(further):
+        scenarios = [file for file in usable if file.suffix.lower() == SCENARIO_SUFFIX]
+        others = [file for file in usable if file not in databases and file not in scenarios]
+        for file in reversed(scenarios[1:]):
             self._preferences.change(self._preferences.settings.with_recent_file(file))
-        for file in (*drawings[:1], *databases[:1], *traces[:1]):
-            opener = self._opener(file)
-            if opener is not None:
-                opener(file)
-        said = [self._refusal(file) for file in refused[:3]]
-        if further:
+        for first, opener in (
+            (scenarios[:1], self._documents.open),
+            (databases[:1], self._database.open),
+            (others[:1], self._importer),
+        ):
+            if first and opener is not None:
+                opener(first[0])
+        said = [tr("{name} is a folder: drop a file from it.", name=folder.name) for folder in folders[:3]]
+        if len(scenarios) > 1:
             said.append(
                 trn(
                     "{count} further scenario is under File › Open recent.",
                     "{count} further scenarios are under File › Open recent.",
-                    len(further),
+                    len(scenarios) - 1,
                 )
             )
-        graphs_left = len(drawings) - 1 - len(further) if drawings else 0
-        if graphs_left > 0 or len(databases) > 1 or len(traces) > 1:
-            said.append(tr("Only the first file was opened: drop graphs, databases and traces one at a time."))
+        if len(databases) > 1 or len(others) > 1:
+            said.append(tr("Only the first file was opened: drop databases and files to import one at a time."))
         if said:
             self._notices.file_failed(" ".join(said))
-
-    def _opener(self, file: Path) -> Callable[[Path], object] | None:
-        if is_folder(file):
-            return None
-        if is_graph_file(file):
-            return self._topology_files.import_file
-        if file.suffix.lower() == PAGE_SUFFIX:
-            return self._topology_files.import_page
-        if file.suffix.lower() in DATABASE_SUFFIXES:
-            return self._database.open
-        if _is_trace(file):
-            return self._trace_opener
-        return self._documents.open if file.suffix.lower() == SCENARIO_SUFFIX else None
-
-    def _refusal(self, file: Path) -> str:
-        if is_folder(file):
-            return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
-        return tr(
-            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), web pages of runs"
-            " (.html), databases (.subflow, .db) or measured traces (.csv, .log, .pcap).",
-            name=file.name,
-        )
-
-
-def _is_trace(file: Path) -> bool:
-    from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
-
-    return file.suffix.lower() in TRACE_SUFFIXES
 
 
 def _files(event: QDropEvent) -> list[Path]:

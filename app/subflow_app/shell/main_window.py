@@ -24,6 +24,7 @@ from subflow_app.features.exporting.qt.exporting import Exports, RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand
+from subflow_app.features.importing.qt.feature import ImportFeature
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
@@ -156,7 +157,7 @@ class MainWindow(QMainWindow):
         self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
         self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
-        self.drops = FileDrops(self.documents, self.database, self.topology_files, self.notices, self.preferences, self)
+        self.drops = FileDrops(self.documents, self.database, self.notices, self.preferences, self)
         self.features = Features(self, KINDS)
         self.drawing = self.features[Drawing]
         self.queue_session = self.features[QueueSession]
@@ -251,7 +252,7 @@ class MainWindow(QMainWindow):
         self.workspaces.left.connect(self._on_workspace_left)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
-        self.drops.set_trace_opener(self.features[CompareFeature].import_file)
+        self.drops.set_importer(self.features[ImportFeature].import_file)
         self.features.connect_parts()
         for feature in self.features:
             feature.changed.connect(self.update_actions)

@@ -129,7 +129,6 @@ CURVES_MENU = (
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
-    "Import from a file": ("file.import_topology", "file.import_page", "file.import_trace"),
     "Export to a file": (
         "file.export_figure",
         "file.export_data",
@@ -209,7 +208,6 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
 }
 # Icons of submenus; all others have the icon of plots.
 SUBMENU_ICONS = {
-    "Import from a file": "import",
     "Export to a file": "export_data",
     "Tools": "tool_select",
     "Arrange": "layout",
@@ -243,7 +241,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.open_database",
         "file.copy_database",
         "-",
-        ">Import from a file",
+        "file.import",
         ">Export to a file",
         "file.verify_bundle",
         "-",

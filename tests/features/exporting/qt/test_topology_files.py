@@ -35,8 +35,7 @@ def desk(make_desk: MakeDesk) -> Desk:
 
 
 def test_an_import_says_what_was_guessed_and_what_comes_next(desk: Desk, dialogs: ScriptedDialogs) -> None:
-    dialogs.answer("open_path", GRAPH)
-    desk.bar.trigger("file.import_topology")
+    desk.topology_files.import_file(GRAPH)
     assert len(desk.topology.scene.node_positions()) == 5
     assert desk.documents.doc.path is None
     assert "5 nodes and 6 links, 6 of them with guessed values" in desk.banners.text("import")
@@ -45,13 +44,11 @@ def test_an_import_says_what_was_guessed_and_what_comes_next(desk: Desk, dialogs
     assert "2/3 of the speed of light" in dialogs.told[-1][1]
 
 
-def test_a_broken_file_changes_nothing(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+def test_a_broken_file_changes_nothing(desk: Desk, tmp_path: Path) -> None:
     path = tmp_path / "broken.gml"
     path.write_text("graph [ node", encoding="utf-8")
-    dialogs.answer("open_path", path, None)
-    desk.bar.trigger("file.import_topology")
+    desk.topology_files.import_file(path)
     assert "broken.gml:1" in desk.banners.text("import")
-    desk.bar.trigger("file.import_topology")
     assert desk.documents.doc.text == TWO_PATHS
 
 
@@ -68,9 +65,8 @@ def test_a_run_of_a_web_page_is_imported_unless_damaged(desk: Desk, dialogs: Scr
     jobs = [RunJob(parse_scenario(TWO_PATHS), TWO_PATHS, seed=seed, store=store) for seed in (1, 7)]
     numbers = [present(job.run().run_id) for job in jobs]
     page = write_page(store, numbers, tmp_path / "two.html")
-    dialogs.answer("open_path", page)
     dialogs.answer("choice", None)
-    desk.bar.trigger("file.import_page")
+    desk.topology_files.import_page(page)
     assert desk.documents.doc.text == TWO_PATHS
     dialogs.answer("choice", "2: Two paths")
     desk.topology_files.import_page(page)

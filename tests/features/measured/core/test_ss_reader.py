@@ -81,7 +81,10 @@ def test_connections_are_subflows_and_tokens_tell_whose(tmp_path: Path) -> None:
     run = imported(tmp_path / "ss.log", text, kind="ss", flow="download")
     assert column(run, "cwnd_pkts:download/2") == [20.0, 20.0]
     assert column(run, "cwnd_pkts:download.2/1") == [30.0, 30.0]
-    assert "download/2 is 10.0.0.1:5002 to 10.0.0.2:40001, 2 samples." in run.notices
+    assert "download/2: 2 samples." in run.notices
+    assert not any("10.0.0" in notice for notice in run.notices)
+    named = imported(tmp_path / "ss.log", text, flow="download", is_addressed=True)
+    assert "download/2 is 10.0.0.1:5002 to 10.0.0.2:40001, 2 samples." in named.notices
     summary = run.summary()
     assert [flow["name"] for flow in summary["flows"]] == ["download", "download.2"]
     assert summary["flows"][0]["mean_rtt_s"] == pytest.approx(0.0405)

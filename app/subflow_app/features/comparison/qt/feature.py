@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -361,31 +360,6 @@ class CompareFeature(Feature):
         """Stops the kernel's run."""
         self.study.forget()
 
-    def ask_import(self) -> None:
-        """Opens a file dialog for a file with a measurement, then the import dialog."""
-        from subflow_app.features.measured.core.trace_formats import TRACE_SUFFIXES
-
-        filters = tr(
-            "Measured traces ({suffixes});;All files (*)", suffixes=" ".join(f"*{each}" for each in TRACE_SUFFIXES)
-        )
-        path = self.ports.dialogs.open_path(tr("Import a measured trace"), filters, None)
-        if path is not None:
-            self.import_file(path)
-
-    def import_file(self, path: Path) -> None:
-        """Opens the import dialog for a file with a measurement."""
-        from subflow_app.features.comparison.qt.import_dialog import ImportDialog
-
-        store = self.ports.database.store
-        if store is None or store.is_read_only:
-            self.ports.notices.file_failed(
-                tr("{file} cannot be imported: no writable database is open.", file=path.name)
-            )
-            return
-        dialog = ImportDialog(path, store, self.ports.workers, self.ports.window())
-        dialog.imported.connect(self._on_imported)
-        open_dialog(dialog)
-
     def connect_parts(self) -> None:
         """Tracks whether runs were last shown in the plots or selected in the history, and the way back."""
         self.ports.workspaces.visited.connect(self.changed)
@@ -401,12 +375,6 @@ class CompareFeature(Feature):
         selected = frozenset(row.id for row in self.ports.history.selected())
         if selected != self._selected:
             self._selected, self._is_shown_last = selected, False
-
-    def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
-        self.ports.history.reload()
-        self.ports.history.select([run_id])
-        said = tr("Imported as run {number}, with the tag measured.", number=run_id)
-        self.ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
 
     @property
     def view(self) -> ComparisonView:
@@ -536,17 +504,4 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         lambda w, _: w.features[CompareFeature].stop_kernel(),
         (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
         is_contextual=True,
-    )
-
-
-def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
-    """Actions of the import in the File menu."""
-    yield ActionSpec(
-        "file.import_trace",
-        "Import measured t&race…",
-        "Make a run from a measurement: CSV, a log of ss -tin, or a capture; dropping the file does the same",
-        "import",
-        ("Ctrl+Alt+Y",),
-        lambda w, _: w.features[CompareFeature].ask_import(),
-        (WRITABLE,),
     )

@@ -1,4 +1,4 @@
-"""Actions that export figures, data, runs and topologies, and actions that import or verify files."""
+"""Actions that export figures, data, runs and topologies, and actions that verify files."""
 
 from __future__ import annotations
 
@@ -24,22 +24,6 @@ class ExportHolder(Protocol):
 
 def rows() -> Iterator[ActionSpec[ExportHolder]]:
     """Entries of the File menu and the History menu."""
-    yield ActionSpec(
-        "file.import_topology",
-        "&Import topology…",
-        "Make a scenario from a GraphML or GML file, such as those of the Topology Zoo",
-        "import",
-        ("Ctrl+Shift+I",),
-        lambda w, _: w.topology_files.ask_import(),
-    )
-    yield ActionSpec(
-        "file.import_page",
-        "Import a &web page…",
-        "Make a scenario of a run in a web page, with what was changed there",
-        "import",
-        ("Ctrl+Alt+Shift+7",),
-        lambda w, _: w.topology_files.ask_page(),
-    )
     yield ActionSpec(
         "file.export_graphml",
         "Export topology as &GraphML…",

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem
-from subflow_app.toolkit.dialogs import PAGE_FILTER, Dialogs
+from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
@@ -35,13 +35,6 @@ class TopologyFiles:
         self._banners = banners
         self._exports = exports
 
-    def ask_import(self) -> None:
-        """Ask for a graph file and import it."""
-        filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
-        path = self._dialogs.open_path(tr("Import topology"), filters, self._exports.folder)
-        if path is not None:
-            self.import_file(path)
-
     def import_file(self, path: Path) -> bool:
         """Make a scenario from a graph file; False if this fails or the user keeps the current scenario."""
         # Imported here, because graph files are not read at program start.
@@ -56,12 +49,6 @@ class TopologyFiles:
             return False
         self._tell(found)
         return True
-
-    def ask_page(self) -> None:
-        """Ask for a web page of runs and import one of them."""
-        path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._exports.folder)
-        if path is not None:
-            self.import_page(path)
 
     def import_page(self, path: Path) -> bool:
         """Make a scenario from a run in a web page; False if this fails or the user cancels."""
@@ -154,10 +141,3 @@ class TopologyFiles:
             text,
             [Way(tr("Details…"), lambda: self._dialogs.report(tr("Imported: {name}", name=found.name), found.details))],
         )
-
-
-def is_graph_file(path: Path) -> bool:
-    """True if a dropped file has the suffix of a graph file."""
-    from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
-
-    return path.suffix.lower() in GRAPH_SUFFIXES

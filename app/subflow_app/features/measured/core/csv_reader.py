@@ -10,13 +10,15 @@ import itertools
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.features.measured.core.bins import FlowNames
 from subflow_app.features.measured.core.measured_table import (
     COUNTERS,
     METRIC_NAMES,
@@ -27,12 +29,15 @@ from subflow_app.features.measured.core.measured_table import (
     MeasuredTable,
     RawColumn,
     ReadingOptions,
+    Target,
     distinct_targets,
     guess_target,
     read_heading,
     unit_named,
 )
 from subflow_app.features.measured.core.text_lines import TIME_UNITS, Steps, guess_time_unit, text_lines, time_of
+from subflow_app.features.measured.core.trace_format import TraceFormat
+from subflow_app.features.traces.core.traces import SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import open_file
@@ -45,7 +50,7 @@ _HEAD_BYTES = 65536
 _HEAD_LINES = 60
 
 
-class _Shape(NamedTuple):
+class Shape(NamedTuple):
     """Layout of a text table: `is_comma` marks decimal commas; `first_row` is the line number of the headings, or 0."""
 
     separator: str
@@ -61,15 +66,14 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
         InputError: if the file is empty, is not a table, is too long, or its times cannot be used.
         OSError: if the file cannot be read.
     """
-    encoding = _encoding(path)
-    head = _head(path, encoding)
-    shape = _shape_of(head, path.name)
+    encoding, shape = table_shape(path)
+    known = _known_table(shape.headings)
     _refuse_too_long(path, len(shape.headings))
     lines: list[int] = []
     columns: list[list[str]] = [[] for _ in shape.headings]
     notices: list[str] = []
     ragged, first_ragged = 0, 0
-    for number, row in _rows(path, encoding, shape.separator):
+    for number, row in rows_of(path, encoding, shape.separator, options.watch):
         if number <= shape.first_row:
             continue
         if len(row) != len(columns):
@@ -91,7 +95,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
         )
     place = _time_place(shape.headings, options)
     heading = read_heading(shape.headings[place])
-    raw_s = _times(columns[place], shape, heading, options, path.name, lines)
+    raw_s = _times(columns[place], shape, heading, options, path.name, known, notices)
     is_known = np.isfinite(raw_s)
     if not np.all(is_known):
         first = lines[int(np.flatnonzero(~is_known)[0])]
@@ -99,18 +103,40 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
     if not np.any(is_known):
         raise InputError(f'{path.name}: column "{shape.headings[place]}" has no times; choose another with --time')
     rows = np.flatnonzero(is_known)
-    long = _long_form(shape.headings, columns, place, shape)
+    long = _long_form(shape.headings, columns, place, shape) if known is None else known.long_form(shape.headings)
     if long is None:
         found = _wide(shape, columns, place, raw_s, rows, lines, options, notices)
     else:
         found = _long(shape, columns, place, raw_s, rows, lines, options, notices, *long)
     if not found:
         raise InputError(f"{path.name}: no column of numbers beside the times")
-    return MeasuredTable("csv", tuple(distinct_targets(found)), tuple(notices))
+    if known is not None:
+        names = FlowNames(options.flow)
+        paths: dict[str, str] = {}
+        found = [known.column(each, names, paths) for each in found]
+        notices.append(f"a table of {known.tool}: times are in microseconds, windows in bytes.")
+    return MeasuredTable(
+        "csv",
+        tuple(distinct_targets(found)),
+        tuple(notices),
+        transport="QUIC" if known is not None else "",
+        tool=known.tool if known is not None else "",
+    )
+
+
+def table_shape(path: Path) -> tuple[str, Shape]:
+    """Encoding and layout of a text table.
+
+    Raises:
+        InputError: if the file is empty or not a table.
+        OSError: if the file cannot be read.
+    """
+    encoding = _encoding(path)
+    return encoding, _shape_of(_head(path, encoding), path.name)
 
 
 def _wide(
-    shape: _Shape,
+    shape: Shape,
     columns: Sequence[Sequence[str]],
     place: int,
     raw_s: NDArray[np.float64],
@@ -134,7 +160,7 @@ def _wide(
 
 
 def _long(
-    shape: _Shape,
+    shape: Shape,
     columns: Sequence[Sequence[str]],
     place: int,
     raw_s: NDArray[np.float64],
@@ -182,6 +208,75 @@ def _column(title: str, time_s: NDArray[np.float64], values: NDArray[np.float64]
     return RawColumn(title, time_s, values, heading.unit, guess_target(heading, options.flow), heading.name in COUNTERS)
 
 
+# ---- tables of known programs ----
+
+
+class KnownTable(NamedTuple):
+    """A table whose headings have no units, because one program writes it.
+
+    Attributes:
+        tool: the program.
+        marks: headings that identify the table, in lower case: all of the first set, and one of the second.
+        columns: trace, unit, and whether the values count from the start, by heading in lower case; no other column of
+            the table has a meaning.
+        owners: headings of the column that names the path.
+        has_whole_microseconds: whether times without fraction are microseconds.
+    """
+
+    tool: str
+    marks: tuple[frozenset[str], frozenset[str]]
+    columns: Mapping[str, tuple[str, str, bool]]
+    owners: tuple[str, ...]
+    has_whole_microseconds: bool
+
+    def long_form(self, headings: Sequence[str]) -> tuple[int | None, int | None] | None:
+        """Position of the column that names the path, in the form of `_long_form`."""
+        names = [title.strip().lower() for title in headings]
+        owner = next((names.index(each) for each in self.owners if each in names), None)
+        return None if owner is None else (owner, None)
+
+    def column(self, column: RawColumn, names: FlowNames, paths: dict[str, str]) -> RawColumn:
+        """The column with the meaning and unit that the program gives it."""
+        path, _, heading = column.title.rpartition(":")
+        meaning = self.columns.get(heading.strip().lower())
+        if path not in paths:
+            paths[path] = names.subflow_of(self.tool)
+        if meaning is None:
+            return replace(column, target=None)
+        trace, unit, is_counter = meaning
+        title = f"path {path}: {heading}" if path else heading
+        return replace(
+            column, title=title, unit=unit, target=Target(SUBFLOW, paths[path], trace), is_counter=is_counter
+        )
+
+
+_KNOWN_TABLES = (
+    KnownTable(
+        "picoquic",
+        (frozenset({"cwin"}), frozenset({"bwe_max", "highest ack", "cwin blkd", "bandwidth (b/s)"})),
+        {
+            "cwin": ("cwnd_pkts", "B", False),
+            "rtt": ("srtt_s", "us", False),
+            "srtt": ("srtt_s", "us", False),
+            "rtt min": ("min_rtt_s", "us", False),
+            "one-way-delay": ("one_way_delay_s", "us", False),
+            "inflight": ("inflight_pkts", "B", False),
+            "transit": ("inflight_pkts", "B", False),
+            "lost": ("losses_pkts", "pkt", True),
+            "nb retrans": ("losses_pkts", "pkt", True),
+            "receive rate (b/s)": ("goodput_bps", "B/s", False),
+        },
+        ("path", "path_id", "path id"),
+        has_whole_microseconds=True,
+    ),
+)
+
+
+def _known_table(headings: Sequence[str]) -> KnownTable | None:
+    names = {title.strip().lower() for title in headings}
+    return next((each for each in _KNOWN_TABLES if each.marks[0] <= names and each.marks[1] & names), None)
+
+
 # ---- layout of the text ----
 
 
@@ -193,7 +288,7 @@ def _encoding(path: Path) -> str:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in start:
-        raise InputError(f"{path.name} is not text: CSV, ss logs and pcap files can be imported")
+        raise InputError(f"{path.name} is not text: allowed: CSV, ss, iperf3, tshark, qlog, and captures")
     try:
         start[:-4].decode("utf-8")
     except UnicodeDecodeError:
@@ -217,9 +312,11 @@ def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
     return rows
 
 
-def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def rows_of(
+    path: Path, encoding: str, separator: str, watch: Callable[[float], None]
+) -> Iterator[tuple[int, list[str]]]:
     """Rows with their line numbers from 1, without comments and empty lines."""
-    lines = text_lines(path, encoding)
+    lines = text_lines(path, encoding, watch)
     if separator == " ":
         for number, line in enumerate(lines, start=1):
             if line.strip() and not line.lstrip().startswith("#"):
@@ -234,7 +331,7 @@ def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list
         raise InputError(f"{path.name}: line {reader.line_num}: {error}") from error
 
 
-def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
+def _shape_of(head: Sequence[tuple[int, str]], name: str) -> Shape:
     """Find the layout, with the separator that splits the largest part of the lines into the same number of cells.
 
     The first line becomes the headings if one of its cells is not a value.
@@ -266,8 +363,8 @@ def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
     is_comma = separator != "," and any(_DECIMAL_COMMA.match(cell) for cell in body)
     has_headings = any(not _is_value(cell) for cell in cells)
     if not has_headings:
-        return _Shape(separator, is_comma, tuple(f"column {place}" for place in range(1, len(cells) + 1)), 0)
-    return _Shape(separator, is_comma, _distinct(cells), first_number)
+        return Shape(separator, is_comma, tuple(f"column {place}" for place in range(1, len(cells) + 1)), 0)
+    return Shape(separator, is_comma, _distinct(cells), first_number)
 
 
 def _split(line: str, separator: str) -> list[str]:
@@ -275,7 +372,7 @@ def _split(line: str, separator: str) -> list[str]:
         return line.split()
     try:
         return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
-    except csv.Error:  # the cell is too long; another separator may fit, and otherwise `_rows` reports the line
+    except csv.Error:  # the cell is too long; another separator may fit, and otherwise `rows_of` reports the line
         return []
 
 
@@ -311,7 +408,7 @@ def _number(cell: str, *, is_comma: bool) -> float | None:
 
 
 def _numbers(
-    cells: Sequence[str], shape: _Shape, title: str, lines: Sequence[int], notices: list[str]
+    cells: Sequence[str], shape: Shape, title: str, lines: Sequence[int], notices: list[str]
 ) -> NDArray[np.float64] | None:
     """A column as float64 with NaN for missing values.
 
@@ -352,11 +449,12 @@ def _time_place(headings: Sequence[str], options: ReadingOptions) -> int:
 
 def _times(
     cells: Sequence[str],
-    shape: _Shape,
+    shape: Shape,
     heading: Heading,
     options: ReadingOptions,
     name: str,
-    lines: Sequence[int],
+    known: KnownTable | None,
+    notices: list[str],
 ) -> NDArray[np.float64]:
     """Times in seconds; NaN in rows without a time."""
     raw = np.full(len(cells), np.nan)
@@ -373,15 +471,20 @@ def _times(
     unit = options.time_unit or (heading.unit if heading.unit in TIME_UNITS else "")
     if options.time_unit and unit_named(options.time_unit) not in TIME_UNITS:
         raise InputError(f'{name}: "{options.time_unit}" is not a unit of time; allowed: {", ".join(TIME_UNITS)}')
-    known = raw[np.isfinite(raw)]
-    if not unit and len(known):
-        unit = guess_time_unit(float(known[0]))
+    finite = raw[np.isfinite(raw)]
+    if not unit and known is not None and known.has_whole_microseconds and len(finite) and np.all(finite % 1 == 0):
+        unit = "us"
+        notices.append(f"the times are whole numbers: {known.tool} writes them in microseconds.")
+    if not unit and len(finite):
+        unit = guess_time_unit(float(finite[0]))
+        if unit != "s":
+            notices.append(f"the times are read as {unit} since 1970; --unit time=UNIT changes it.")
     with np.errstate(over="ignore"):
         return raw * TIME_UNITS[unit_named(unit or "s") or "s"]
 
 
 def _long_form(
-    headings: Sequence[str], columns: Sequence[Sequence[str]], place: int, shape: _Shape
+    headings: Sequence[str], columns: Sequence[Sequence[str]], place: int, shape: Shape
 ) -> tuple[int | None, int | None] | None:
     """Positions of the columns with owners and trace names; None unless the table has the long form."""
     owners = metrics = None
@@ -415,3 +518,10 @@ def _refuse_too_long(path: Path, columns: int) -> None:
             f"{path.name} has about {estimate:.3g} lines; at most {count_text(most)} of {columns} columns are read: "
             f"take a part (head -n {most}), or every {every}th line (awk 'NR % {every} == 1')"
         )
+
+
+def _is_text(head: bytes) -> bool:
+    return head.startswith((b"\xff\xfe", b"\xfe\xff")) or (b"\0" not in head and not head.startswith(b"\x1f\x8b"))
+
+
+FORMATS = (TraceFormat("csv", "table", (".csv", ".tsv", ".dat", ".txt"), _is_text, read_csv),)

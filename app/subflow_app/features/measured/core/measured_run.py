@@ -33,10 +33,10 @@ from subflow_app.features.measured.core.measured_table import (
     unit_named,
     units_of,
 )
-from subflow_app.features.measured.core.trace_formats import trace_format
+from subflow_app.features.measured.core.trace_formats import trace_format, trace_formats
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
-from subflow_app.vocabulary.number_text import count_text, ordinal
+from subflow_app.vocabulary.number_text import count_text, counted, ordinal
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.gate import MOST_SECONDS, open_file
 from subflow_sim.stats import jain_index
@@ -76,7 +76,7 @@ class MeasuredRun:
         mss_bytes: payload of a full packet.
         start_s: time in the file at which the run begins.
         notices: notes for the user, one sentence each.
-        source: file name, format and SHA-256, for the summary.
+        source: file name, format, program, protocol and SHA-256, for the summary.
     """
 
     name: str
@@ -236,7 +236,10 @@ def make_run(
             f"{path.name} would become {count_text(len(chosen))} traces; allowed: {count_text(MOST_TRACES)}. Leave"
             ' columns out with --map "COLUMN=-"'
         )
-    notices = list(table.notices)
+    doubts = doubts_of(table, mss_bytes)
+    if doubts:
+        raise InputError(f"{path.name}: {doubts[0]}")
+    notices = [*table.notices, *_assumed(chosen)]
     mss = mss_bytes or table.mss_bytes or _MSS_BYTES
     usual_s = min((_usual_s(column.time_s) for column in chosen), default=math.nan)
     step_s = interval_s or _round_interval(usual_s if math.isfinite(usual_s) else 1.0)
@@ -247,8 +250,7 @@ def make_run(
         )
     first_s = min(float(column.time_s[0]) for column in chosen)
     last_s = max(float(column.time_s[-1]) for column in chosen)
-    # Times that start near zero count from the start of the measurement; other times, e.g. since 1970, are shifted.
-    start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
+    start_s = _start_of(first_s, last_s, step_s)
     count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
     if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:
         raise InputError(
@@ -267,6 +269,8 @@ def make_run(
             converted = np.where(np.abs(converted) <= _LARGEST, converted, np.nan)
         target = column.target
         assert target is not None
+        if table.has_certain_units:
+            converted = _plausible(column.title, target, converted, notices)
         resampled = _resampled(time_s - start_s, converted, grid_s, step_s, is_sum=target.name in _SUMS)
         # a sum of several samples may exceed the range of float32
         values[:, place] = np.clip(resampled, -_LARGEST, _LARGEST)
@@ -278,10 +282,133 @@ def make_run(
     left_out = [column.title for column in table.columns if column.target is None]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
-        notices.append(f"left out, because their meaning is unknown: {', '.join(left_out[:8])}{more}.")
-    source = {"file": path.name, "format": table.format, "sha256": _fingerprint(path)}
+        notices.append(f"left out, without a meaning of their own: {', '.join(left_out[:8])}{more}.")
+    source = {
+        "file": path.name,
+        "format": table.format,
+        "tool": table.tool,
+        "transport": table.transport,
+        "sha256": _fingerprint(path),
+    }
     targets = tuple(column.target for column in chosen if column.target is not None)
     return MeasuredRun(name, step_s, targets, values, mss, start_s, tuple(map(readable_line, notices)), source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Plausible:
+    """Largest plausible values of a unit.
+
+    Attributes:
+        most: largest plausible value, in the SI unit.
+        unstated: smallest and largest plausible median where the file does not state the unit, in the SI unit.
+    """
+
+    most: float
+    unstated: tuple[float, float]
+
+
+# A round trip of 10 min, a rate of 100 Tbit/s and a window of ten million packets exceed what networks have. Without a
+# unit, the smaller ranges are those in which other units are improbable: 40 is a round trip in ms, 25 a rate in Mbit/s,
+# and 13 500 a window in bytes.
+_PLAUSIBLE: Mapping[str, _Plausible] = {
+    "s": _Plausible(600.0, (1e-6, 5.0)),
+    "bit/s": _Plausible(1e14, (1e4, 1e12)),
+    "pkt": _Plausible(1e7, (0.0, 5000.0)),
+}
+_UNLIMITED = ("ssthresh_pkts", "losses_pkts", "marks_pkts", "reordered_pkts", "reinjections_pkts", "drops_pkts")
+"""Traces in packets without a plausible limit: counts, and a threshold that is practically infinite at first."""
+
+
+def doubts_of(table: MeasuredTable, mss_bytes: int | None = None) -> list[str]:
+    """Questions about the units of columns: one sentence for each column whose values are implausible.
+
+    Args:
+        table: columns with their final targets and units.
+        mss_bytes: payload of a full packet; None for the value in the file, or else 1448.
+    """
+    if table.has_certain_units:
+        return []
+    doubts = []
+    mss = mss_bytes or table.mss_bytes or _MSS_BYTES
+    for column in table.columns:
+        target = column.target
+        if target is None or column.is_counter or target.name in _UNLIMITED:
+            continue
+        unit = BY_NAME[target.name].unit
+        plausible, scale = _PLAUSIBLE.get(unit), factor(column.unit or unit, unit, mss)
+        values = np.abs(column.values[np.isfinite(column.values)]) * (scale or 0.0)
+        if plausible is None or not np.any(values):
+            continue
+        most, median = float(values.max()), float(np.median(values[values > 0]))
+        least_usual, most_usual = plausible.unstated
+        allowed = ", ".join(each for each in units_of(unit) if each)
+        if column.unit == "" and not least_usual <= median <= most_usual:
+            doubts.append(
+                f'the unit of "{column.title}" is not stated, and in {unit} its median of {median:.6g} would be'
+                f' unusual: state the unit with --unit "{column.title}=UNIT"; allowed: {allowed}'
+            )
+        elif most > plausible.most:
+            doubts.append(
+                f'"{column.title}" reaches {most:.6g} {unit}; at most {plausible.most:g} {unit} is plausible: state'
+                f' another unit with --unit "{column.title}=UNIT" (allowed: {allowed}), or leave the column out with'
+                f' --map "{column.title}=-"'
+            )
+    return doubts
+
+
+def _plausible(title: str, target: Target, values: NDArray[np.float64], notices: list[str]) -> NDArray[np.float64]:
+    """The values in SI units without those that no network has."""
+    unit = BY_NAME[target.name].unit
+    limit = _PLAUSIBLE.get(unit)
+    if limit is None or target.name in _UNLIMITED:
+        return values
+    wild = np.abs(values) > limit.most
+    if np.any(wild):
+        notices.append(
+            f'"{title}": {counted(int(np.count_nonzero(wild)), "value")} above {limit.most:g} {unit} left out.'
+        )
+    return np.where(wild, np.nan, values)
+
+
+def _assumed(columns: Sequence[RawColumn]) -> list[str]:
+    """A sentence about the columns that are read in the unit of Subflow because the file states none."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        unit = BY_NAME[column.target.name].unit if column.target is not None else ""
+        if not column.unit and unit and not column.is_counter:
+            names.setdefault(unit, []).append(column.title)
+    return [
+        f"without a stated unit, read in {unit}: {', '.join(titles[:6])}{' ...' if len(titles) > 6 else ''}."
+        for unit, titles in names.items()
+    ]
+
+
+def found_text(table: MeasuredTable) -> str:
+    """The content of a file in a line: ``ss log of 2 MPTCP connections with 4 subflows, 63 s, no queue lengths``."""
+    targets = [column.target for column in table.columns if column.target is not None]
+    flows = {target.flow for target in targets if target.scope != LINK}
+    subflows = {target.owner for target in targets if target.scope == SUBFLOW}
+    links = {target.owner for target in targets if target.scope == LINK}
+    title = next((kind.title for kind in trace_formats() if kind.name == table.format), table.format)
+    parts = []
+    if flows:
+        kind = f"{table.transport} connection" if table.transport else "flow"
+        parts.append(counted(len(flows), kind))
+    if len(subflows) > len(flows) or "MPTCP" in table.transport:
+        parts.append(counted(len(subflows), "subflow"))
+    if links:
+        parts.append(counted(len(links), "link direction"))
+    known = [column for column in table.columns if column.target is not None and len(column.time_s)]
+    if known:
+        first_s = min(float(column.time_s[0]) for column in known)
+        last_s = max(float(column.time_s[-1]) for column in known)
+        parts.append(f"{last_s - _start_of(first_s, last_s, 0.0):.3g} s")
+    if targets and not any(target.name == "queue_pkts" for target in targets):
+        parts.append("no queue information")
+    if not table.is_whole:
+        parts.append("cut off or damaged")
+    tool = f" of {table.tool}" if table.tool and table.tool.lower() not in title.lower() else ""
+    return f"{title}{tool}: {', '.join(parts)}" if parts else f"{title}{tool}, no known column"
 
 
 def keep_run(run: MeasuredRun, store: Store) -> int:
@@ -313,6 +440,14 @@ def keep_run(run: MeasuredRun, store: Store) -> int:
         raise
     store.add_tag(writer.run_id, MEASURED_TAG)
     return writer.run_id
+
+
+def _start_of(first_s: float, last_s: float, step_s: float) -> float:
+    """Time in the file at which the run begins, one step before the first sample.
+
+    Times that start near zero count from the start of the measurement; other times, e.g. since 1970, are shifted.
+    """
+    return 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
 
 
 def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -466,13 +601,16 @@ def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]
 
     Args:
         table: table with guessed meanings.
-        maps: trace by column title, such as ``cwnd_pkts:download/1``; empty or "-" leaves the column out.
-        units: unit by column title.
+        maps: trace by column title or alias, such as ``cwnd_pkts:download/1``; empty or "-" leaves the column out.
+        units: unit by column title or alias.
 
     Raises:
         InputError: if a column, trace or unit is unknown.
     """
     titles = [column.title for column in table.columns]
+    aliases = {column.alias: column.title for column in table.columns if column.alias}
+    maps = {aliases.get(title, title): text for title, text in maps.items()}
+    units = {aliases.get(title, title): unit for title, unit in units.items()}
     for title in (*maps, *units):
         if title not in titles:
             raise InputError(f'unknown column "{title}"; allowed: {", ".join(titles[:20])}')

@@ -6,7 +6,7 @@ The module also maps the names and units that other programs use to the traces o
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
@@ -243,6 +243,7 @@ class RawColumn:
         unit: unit in the file, a key of `units_of`; empty for the SI unit of the target.
         target: guessed or chosen trace; None if the column is left out.
         is_counter: whether the values count from the start, so that their differences are used.
+        alias: title with addresses, which choices of meanings and units accept, too; empty if it equals the title.
     """
 
     title: str
@@ -251,6 +252,7 @@ class RawColumn:
     unit: str = ""
     target: Target | None = None
     is_counter: bool = False
+    alias: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,16 +260,31 @@ class MeasuredTable:
     """The columns of a file of measurements.
 
     Attributes:
-        format: name of the `trace_formats.TraceFormat` that read the file.
+        format: name of the `trace_format.TraceFormat` that read the file.
         columns: columns in the order of the file.
         notices: notes for the user, one sentence each.
         mss_bytes: payload of a full packet; None if it does not follow from the file.
+        transport: protocol of the connections, such as "MPTCP"; empty if unknown.
+        tool: program that wrote the file, with its version if the file states it; empty if unknown.
+        is_whole: False if the file is cut off or damaged, and only its beginning was read.
     """
 
     format: str
     columns: tuple[RawColumn, ...]
     notices: tuple[str, ...] = ()
     mss_bytes: int | None = None
+    transport: str = ""
+    tool: str = ""
+    is_whole: bool = True
+
+    @property
+    def has_certain_units(self) -> bool:
+        """True if the program that wrote the file determines all units, so that users need not state any."""
+        return self.format != "csv" or bool(self.tool)
+
+
+def _unwatched(_fraction: float) -> None:
+    """Ignore the progress of a reader."""
 
 
 @dataclass(slots=True)
@@ -284,6 +301,8 @@ class ReadingOptions:
         mss_bytes: payload of a full packet; None for the value in the file, or else 1448.
         maps: chosen trace by column title, in the form of `Target.text`; empty or "-" leaves the column out.
         units: chosen unit by column title.
+        is_addressed: whether titles and notices contain the addresses of hosts.
+        watch: called while the file is read, with the fraction that is read, from 0 to 1; may raise to end the reading.
     """
 
     format: str = "auto"
@@ -295,6 +314,8 @@ class ReadingOptions:
     mss_bytes: int | None = None
     maps: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
+    is_addressed: bool = False
+    watch: Callable[[float], None] = field(default=_unwatched, compare=False)
 
 
 def guess_target(heading: Heading, flow: str) -> Target | None:

@@ -7,8 +7,9 @@ time, only the last one is kept.
 from __future__ import annotations
 
 import io
+import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,8 +21,13 @@ from subflow_app.foundation.errors import InputError
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 
-def text_lines(path: Path, encoding: str) -> Iterator[str]:
+def text_lines(path: Path, encoding: str, watch: Callable[[float], None] | None = None) -> Iterator[str]:
     """Yield the lines of a file with their line ends. Undecodable bytes are replaced.
+
+    Args:
+        path: path of the file.
+        encoding: encoding of the text.
+        watch: called now and then with the fraction of the file that is read.
 
     Raises:
         InputError: if a line exceeds `MOST_LINE_BYTES`.
@@ -29,12 +35,17 @@ def text_lines(path: Path, encoding: str) -> Iterator[str]:
     """
     with open_file(path) as file, io.TextIOWrapper(file, encoding, errors="replace", newline="") as text:
         number = 0
+        size = max(1, os.fstat(file.fileno()).st_size)
         while line := text.readline(MOST_LINE_BYTES + 1):
             number += 1
+            if watch is not None and number % _WATCH_EVERY == 0:
+                watch(min(1.0, file.tell() / size))
             if len(line) > MOST_LINE_BYTES:
                 raise InputError(f"{path.name}: line {number} is longer than {MOST_LINE_BYTES / 1e6:g} MB")
             yield line
 
+
+_WATCH_EVERY = 4096  # lines between two reports of the progress
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 

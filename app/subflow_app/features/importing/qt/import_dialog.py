@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
+    QCheckBox,
     QComboBox,
     QDialog,
     QFormLayout,
     QLineEdit,
+    QProgressBar,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
@@ -19,7 +21,14 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
-from subflow_app.features.measured.core.measured_run import MeasuredRun, keep_run, make_run, read_trace, told
+from subflow_app.features.measured.core.measured_run import (
+    MeasuredRun,
+    doubts_of,
+    found_text,
+    keep_run,
+    make_run,
+    told,
+)
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     CLOCKS,
@@ -29,9 +38,10 @@ from subflow_app.features.measured.core.measured_table import (
     ReadingOptions,
     units_of,
 )
+from subflow_app.features.measured.core.reading import Reading
 from subflow_app.features.measured.core.text_lines import TIME_UNITS
 from subflow_app.foundation.errors import AppError
-from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, translatable
@@ -41,6 +51,7 @@ from subflow_store import Store
 _UNIT, _TARGET = 1, 2
 _LEFT_OUT = "-"
 _MOST_SHOWN = 4
+_POLL_MS = 200
 _CLOCK_TEXTS: dict[Clock, str] = {
     "refuse": translatable("Refuse times that go back"),
     "sort": translatable("Put the samples in order"),
@@ -181,6 +192,13 @@ class ImportDialog(QDialog):
         right.addRow(tr("&Unit of the times:"), self.unit)
         right.addRow(tr("&Clock:"), self.clock)
         right.addRow(tr("&Interval of the samples:"), self.interval)
+        self.addresses = named(QCheckBox(tr("&Keep the addresses of hosts"), self), "import_addresses")
+        left.addRow("", self.addresses)
+        self.found = named(Label(self, wordWrap=True), "import_found")
+        self.progress = named(QProgressBar(self), "import_progress")
+        self.progress.setAccessibleName(tr("Progress of reading"))
+        self.progress.setRange(0, 100)
+        self.progress.hide()
         self.model = ColumnModel(self)
         self.table = QTableView(self)
         set_up_table(self.table, "import_columns", tr("Columns of the file and what they become"), self.model)
@@ -194,13 +212,18 @@ class ImportDialog(QDialog):
         self.buttons, self.import_button = accept_buttons(self, tr("&Import"), self._import)
         self.import_button.setObjectName("import_button")
         how = Label(tr("Double-click a unit or a meaning to change it."), self)
-        v_box(self, h_box(None, (left, 1), (right, 1)), how, (self.table, 1), self.told, self.buttons)
+        top = h_box(None, (left, 1), (right, 1))
+        v_box(self, self.found, top, how, (self.table, 1), self.progress, self.told, self.buttons)
         self.flow.editingFinished.connect(self._read)
         self.unit.activated.connect(lambda _: self._read())
         self.clock.activated.connect(lambda _: self._read())
         self.interval.editingFinished.connect(self._read)
+        self.addresses.toggled.connect(lambda _: self._read())
         self.model.edited.connect(self._check)
         self._options = ReadingOptions()
+        self._reading: Reading | None = None
+        self._poll = timer(self, self._show_progress, _POLL_MS)
+        self.finished.connect(lambda _: self._stop())
         self._read()
 
     def _read(self) -> None:
@@ -210,17 +233,22 @@ class ImportDialog(QDialog):
             clock=self.clock.currentData(),
             interval_s=self.interval.value() or None,
             flow=self.flow.text().strip() or "measured",
+            is_addressed=self.addresses.isChecked(),
         )
         if options == self._options and self._table is not None:
             return
         self._options = options
         self._asked += 1
         asked = self._asked
+        self._stop()
+        self._reading = reading = Reading(self._path, options)
         self.told.setText(tr("Reading…"))
         self.import_button.setEnabled(False)
+        self._poll.start()
 
-        def on_read(table: MeasuredTable) -> None:
-            if asked == self._asked:
+        def on_read(table: MeasuredTable | None) -> None:
+            if asked == self._asked and table is not None:
+                self._stop()
                 self._table = table
                 self.model.show_columns(table.columns)
                 self.table.resizeColumnsToContents()
@@ -228,21 +256,39 @@ class ImportDialog(QDialog):
 
         def on_failed(error: Exception) -> None:
             if asked == self._asked:
+                self._stop()
                 self._table = None
+                self.found.clear()
                 self.model.show_columns(())
                 self._say(error)
 
-        self._workers.start("read trace", lambda: read_trace(self._path, options), succeeded=on_read, failed=on_failed)
+        self._workers.start("read trace", reading.run, succeeded=on_read, failed=on_failed, cancel=reading.stop)
+
+    def _show_progress(self) -> None:
+        """Shows how much of the file is read, if reading takes longer than an instant."""
+        if self._reading is not None:
+            self.progress.setValue(round(100 * self._reading.progress.fraction))
+            self.progress.show()
+
+    def _stop(self) -> None:
+        """Ends the reading; its result is dropped."""
+        if self._reading is not None:
+            self._reading.stop()
+        self._reading = None
+        self._poll.stop()
+        self.progress.hide()
 
     def _check(self) -> None:
         """Shows the notices of the reader, or an error; enables the import if a column has a meaning."""
         table = self._told()
         if table is None:
             return
+        self.found.setText(found_text(table))
         has_meaning = any(column.target is not None for column in table.columns)
-        self.import_button.setEnabled(has_meaning)
+        doubts = doubts_of(table)
+        self.import_button.setEnabled(has_meaning and not doubts)
         said = list(table.notices) if has_meaning else [tr("Choose a meaning for at least one column.")]
-        self.told.setText("\n".join(said[:6]))
+        self.told.setText("\n".join([*doubts, *said][:6]))
 
     def _told(self) -> MeasuredTable | None:
         if self._table is None:

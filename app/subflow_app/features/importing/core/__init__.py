@@ -1,0 +1,1 @@
+"""Recognises the files that can be imported. Start reading at `door`."""

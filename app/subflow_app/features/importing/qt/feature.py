@@ -1,0 +1,106 @@
+"""The import in the window: files that users choose or drop become runs and scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.foundation.errors import AppError
+from subflow_app.toolkit.action_bar import ActionSpec
+from subflow_app.toolkit.dialogs import Dialogs, open_dialog
+from subflow_app.toolkit.feature import Feature, FeatureHolder
+from subflow_app.toolkit.ports import StudyPorts
+from subflow_app.vocabulary.language import tr
+
+if TYPE_CHECKING:
+    from subflow_app.features.exporting.qt.exporting import Exports
+    from subflow_app.features.exporting.qt.topology_files import TopologyFiles
+    from subflow_app.features.history.qt import History
+    from subflow_app.toolkit.notices import Notices
+    from subflow_app.toolkit.widgets.banner import Banners
+
+
+class ImportPorts(FeatureHolder, StudyPorts, Protocol):
+    """Parts of the window that imports use."""
+
+    banners: Banners
+    dialogs: Dialogs
+    exports: Exports
+    history: History
+    notices: Notices
+    topology_files: TopologyFiles
+
+    def window(self) -> QWidget:
+        """The window on which dialogs open."""
+
+
+class ImportFeature(Feature):
+    """Recognises files, and imports each in its way."""
+
+    def __init__(self, ports: ImportPorts) -> None:
+        """Keeps the parts of the window; imports nothing."""
+        super().__init__()
+        self.ports = ports
+
+    def ask_import(self) -> None:
+        """Opens a file dialog, and imports the chosen file."""
+        from subflow_app.features.importing.core.door import import_suffixes
+
+        filters = tr(
+            "Measurements and networks ({suffixes});;All files (*)",
+            suffixes=" ".join(f"*{each}" for each in import_suffixes()),
+        )
+        path = self.ports.dialogs.open_path(tr("Import a file"), filters, self.ports.exports.folder)
+        if path is not None:
+            self.import_file(path)
+
+    def import_file(self, path: Path) -> None:
+        """Imports a measurement through a dialog, and a graph or web page as a scenario."""
+        from subflow_app.features.importing.core.door import Way, recognise
+
+        try:
+            found = recognise(path)
+        except AppError as error:
+            self.ports.banners.show_banner("import", "error", str(error))
+            return
+        if found.way is Way.PAGE:
+            self.ports.topology_files.import_page(path)
+        elif found.way is Way.GRAPH:
+            self.ports.topology_files.import_file(path)
+        else:
+            self._import_measurement(path)
+
+    def _import_measurement(self, path: Path) -> None:
+        from subflow_app.features.importing.qt.import_dialog import ImportDialog
+
+        store = self.ports.database.writable
+        if store is None:
+            self.ports.notices.file_failed(
+                tr("{file} cannot be imported: no writable database is open.", file=path.name)
+            )
+            return
+        dialog = ImportDialog(path, store, self.ports.workers, self.ports.window())
+        dialog.imported.connect(self._on_imported)
+        open_dialog(dialog)
+
+    def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
+        self.ports.history.reload()
+        self.ports.history.select([run_id])
+        said = tr("Imported as run {number}, with the tag measured.", number=run_id)
+        self.ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
+
+
+def rows() -> Iterator[ActionSpec[FeatureHolder]]:
+    """The import in the File menu."""
+    yield ActionSpec(
+        "file.import",
+        "&Import…",
+        "Make a run of a measurement (ss, iperf3, pcap, qlog, tshark, CSV), or a scenario of a graph or a web page; "
+        "dropping the file does the same",
+        "import",
+        ("Ctrl+Shift+I",),
+        lambda w, _: w.features[ImportFeature].ask_import(),
+    )
