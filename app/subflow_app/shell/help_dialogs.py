@@ -1,6 +1,6 @@
 """Help dialogs: the list of shortcuts from the table of actions, and the welcome dialog.
 
-The welcome dialog offers three starting points and the recent files.
+The welcome dialog offers four starting points and the recent files.
 """
 
 from __future__ import annotations
@@ -124,11 +124,16 @@ DOORS = {
         translatable("Place hosts and links, choose a controller, and see how it does."),
         "topology",
     ),
+    "import": (
+        translatable("Bring your own data"),
+        translatable("A log of ss or iperf3, a capture, qlog or CSV becomes a run beside simulated ones."),
+        "import",
+    ),
 }
 
 
 class WelcomeDialog(QDialog):
-    """The welcome dialog with its three starting points; Escape closes it and changes nothing."""
+    """The welcome dialog with its starting points; Escape closes it and changes nothing."""
 
     door_chosen = Signal(str)
     file_chosen = Signal(str)

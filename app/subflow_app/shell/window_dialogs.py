@@ -119,7 +119,7 @@ class WindowDialogs(QObject):
         open_dialog(dialog)
 
     def open_door(self, name: str) -> None:
-        """Open a starting point of the welcome dialog: ``"demo"``, ``"lab"`` or ``"new"``."""
+        """Open a starting point of the welcome dialog: ``"demo"``, ``"lab"``, ``"new"`` or ``"import"``."""
         ports = self._ports
         if name == "demo" and ports.documents.open_example(DEMO_SCENARIO):
             ports.workspaces.show("run")
@@ -128,6 +128,10 @@ class WindowDialogs(QObject):
             from subflow_app.features.labs.qt.feature import LabFeature
 
             ports.features[LabFeature].session.show_list()
+        elif name == "import":
+            from subflow_app.features.importing.qt.feature import ImportFeature
+
+            ports.features[ImportFeature].ask_import()
         elif name == "new" and ports.documents.new():
             ports.workspaces.show("design")
 

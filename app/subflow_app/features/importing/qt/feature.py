@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.features.measured.core.measured_table import UNNAMED_FLOW
 from subflow_app.foundation.errors import AppError
 from subflow_app.toolkit.action_bar import ActionSpec
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.features.history.qt import History
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.widgets.banner import Banners
+    from subflow_app.toolkit.workspaces import Workspaces
 
 
 class ImportPorts(FeatureHolder, StudyPorts, Protocol):
@@ -31,7 +34,9 @@ class ImportPorts(FeatureHolder, StudyPorts, Protocol):
     exports: Exports
     history: History
     notices: Notices
+    shown: ShownRuns
     topology_files: TopologyFiles
+    workspaces: Workspaces
 
     def window(self) -> QWidget:
         """The window on which dialogs open."""
@@ -86,11 +91,17 @@ class ImportFeature(Feature):
         dialog.imported.connect(self._on_imported)
         open_dialog(dialog)
 
-    def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
-        self.ports.history.reload()
-        self.ports.history.select([run_id])
+    def _on_imported(self, run_id: int, flow: str, notices: Sequence[str]) -> None:
+        """Shows the run: over the shown ones if its flow was named after one of theirs, else alone."""
+        ports = self.ports
+        ports.history.reload()
+        ports.history.select([run_id])
+        if ports.database.store is not None:
+            show = ports.shown.overlay if flow != UNNAMED_FLOW and ports.shown.count else ports.shown.show_stored
+            show(ports.database.store, [run_id])
+            ports.workspaces.show("run")
         said = tr("Imported as run {number}, with the tag measured.", number=run_id)
-        self.ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
+        ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:

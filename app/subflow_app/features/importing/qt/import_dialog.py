@@ -32,6 +32,7 @@ from subflow_app.features.measured.core.measured_run import (
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     CLOCKS,
+    UNNAMED_FLOW,
     Clock,
     MeasuredTable,
     RawColumn,
@@ -164,7 +165,7 @@ class _Choices(QStyledItemDelegate):
 class ImportDialog(QDialog):
     """Shows a preview of a file and imports it."""
 
-    imported = Signal(int, object)  # number of the run, notices
+    imported = Signal(int, str, object)  # number of the run, name of its first flow, notices
 
     def __init__(self, path: Path, store: Store, workers: Workers, parent: QWidget | None = None) -> None:
         """Starts reading the file."""
@@ -178,7 +179,7 @@ class ImportDialog(QDialog):
         self._table: MeasuredTable | None = None
         self._asked = 0
         self.name = named(QLineEdit(path.stem, self), "import_name")
-        self.flow = named(QLineEdit("measured", self), "import_flow")
+        self.flow = named(QLineEdit(UNNAMED_FLOW, self), "import_flow")
         self.flow.setToolTip(tr("Flows of the same name as in the scenario are laid over its curves"))
         units = [("", tr("apparently")), *((unit, unit) for unit in TIME_UNITS)]
         self.unit = Choice("import_time_unit", units, self)
@@ -232,7 +233,7 @@ class ImportDialog(QDialog):
             time_unit=self.unit.currentData(),
             clock=self.clock.currentData(),
             interval_s=self.interval.value() or None,
-            flow=self.flow.text().strip() or "measured",
+            flow=self.flow.text().strip() or UNNAMED_FLOW,
             is_addressed=self.addresses.isChecked(),
         )
         if options == self._options and self._table is not None:
@@ -313,7 +314,7 @@ class ImportDialog(QDialog):
 
         def on_kept(kept: tuple[int, MeasuredRun]) -> None:
             number, run = kept
-            self.imported.emit(number, run.notices)
+            self.imported.emit(number, self._options.flow, run.notices)
             self.accept()
 
         self._workers.start("import trace", work, succeeded=on_kept, failed=self._say)

@@ -258,7 +258,7 @@ def make_run(
             " samples each: choose a longer --interval, or check the unit of the times (--unit time=ms)"
         )
     if start_s:
-        notices.append(f"times begin at {first_s:.9g} s: the run begins {step_s:.3g} s before the first sample.")
+        notices.append(f"times begin at {_moment(first_s)}: the run begins {step_s:.3g} s before the first sample.")
     grid_s = step_s * np.arange(1, count + 1, dtype=np.float64)
     values = np.empty((count, len(chosen)), np.float32)
     gaps: dict[str, None] = {}
@@ -440,6 +440,13 @@ def keep_run(run: MeasuredRun, store: Store) -> int:
         raise
     store.add_tag(writer.run_id, MEASURED_TAG)
     return writer.run_id
+
+
+def _moment(at_s: float) -> str:
+    """A time in words: with its date if it counts from 1970."""
+    if not 1e9 <= at_s < 1e10:
+        return f"{at_s:.9g} s"
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _start_of(first_s: float, last_s: float, step_s: float) -> float:

@@ -202,6 +202,9 @@ MOST_LINE_BYTES = 1_000_000
 MOST_TRACES = 1000
 """Maximum number of traces of a run, because each trace is drawn, listed and included in the results of its flow."""
 
+UNNAMED_FLOW = "measured"
+"""Name of the first connection unless the user names it."""
+
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
 """Treatments of times that go back: refuse the file, sort or drop samples, or shift the rest to join the parts."""
@@ -310,7 +313,7 @@ class ReadingOptions:
     time_column: str = ""
     interval_s: float | None = None
     clock: Clock = "refuse"
-    flow: str = "measured"
+    flow: str = UNNAMED_FLOW
     mss_bytes: int | None = None
     maps: dict[str, str] = field(default_factory=dict)
     units: dict[str, str] = field(default_factory=dict)
