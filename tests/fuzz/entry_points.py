@@ -400,6 +400,7 @@ def _all() -> tuple[EntryPoint, ...]:
             "a.subflow.zip",
         ),
         EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
+        EntryPoint("topology", examples.topologies, text, _import_graph, "a.json"),
         EntryPoint("csv", examples.tables, mutators.table, partial(_import_trace, "csv"), "a.csv", _OUT),
         EntryPoint("ss", examples.ss_logs, text, partial(_import_trace, "ss"), "a.log", _OUT),
         EntryPoint("pcap", examples.captures, mutators.capture, partial(_import_trace, "pcap"), "a.pcap", _OUT),

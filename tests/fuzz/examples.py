@@ -165,6 +165,32 @@ def ss_logs() -> Sequence[bytes]:
 
 
 @cache
+def topologies() -> Sequence[bytes]:
+    """Topologies of topohub, MiniEdit, SNDlib and containerlab."""
+    node_link = {
+        "directed": False,
+        "multigraph": False,
+        "graph": {"name": "x"},
+        "nodes": [{"id": str(k), "name": f"n{k}", "pos": [k, 2 * k]} for k in range(4)],
+        "edges": [{"source": str(k), "target": str(k + 1), "dist": 10.5 * k} for k in range(3)],
+    }
+    miniedit = {
+        "hosts": [{"opts": {"hostname": f"h{k}"}, "x": "1", "y": "2"} for k in range(2)],
+        "switches": [{"opts": {"hostname": "s1"}, "x": "3", "y": "4"}],
+        "links": [
+            {"src": "h0", "dest": "s1", "opts": {"bw": 10, "delay": "20ms", "loss": 1}},
+            {"src": "s1", "dest": "h1"},
+        ],
+    }
+    sndlib = (
+        "<network><networkStructure><nodes><node id='a'><coordinates><x>1</x><y>2</y></coordinates></node>"
+        "<node id='b'/></nodes><links><link id='l'><source>a</source><target>b</target></link></links>"
+        "</networkStructure></network>"
+    )
+    lab = "name: x\ntopology:\n  nodes: {a: {kind: linux}, b: {}}\n  links:\n    - endpoints: ['a:e1', 'b:e1']\n"
+    return [json.dumps(node_link).encode(), json.dumps(miniedit).encode(), sndlib.encode(), lab.encode()]
+
+
 def recordings(*patterns: str, lines: int = 60) -> Callable[[], Sequence[bytes]]:
     """The beginnings of measurements of real tools."""
     folders = (

@@ -8,7 +8,7 @@ import pytest
 from tests.helpers.members import for_each
 
 from subflow_app.features.editor.core.graph_files import GraphFileError, read_graph
-from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph, speed_in
+from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 
 GRAPHS = Path(__file__).parents[3] / "helpers" / "graphs"
@@ -99,15 +99,6 @@ def test_directed_edges_in_opposite_directions_are_one_link() -> None:
     assert "directed" in islands.details
 
 
-@for_each(
-    ("label", "bps"),
-    [("10 Gbit/s", 10e9), ("2.5Gbps", 2.5e9), ("OC-48", 2488.32e6), ("STM-1", 155.52e6), ("T3 line", 44.736e6),
-     ("155 Mb/s", 155e6), ("Gigabit Ethernet", 1e9), ("34M", 34e6), ("dark fibre", None), ("", None)],
-)  # fmt: skip
-def test_speeds_in_labels(label: str, bps: float | None) -> None:
-    assert speed_in(label) == bps
-
-
 def test_nodes_without_coordinates_are_laid_out(tmp_path: Path) -> None:
     found = imported(tmp_path, gml("edge [ source 0 target 1 ]"))
     places = ScenarioDoc(found.text).positions()
@@ -118,8 +109,8 @@ def test_nodes_without_coordinates_are_laid_out(tmp_path: Path) -> None:
 @for_each(
     ("text", "message"),
     [
-        ("", "neither GraphML nor GML"),
-        ("hello", "neither GraphML nor GML"),
+        ("", "no topology: no graph"),
+        ("hello", "no topology: no graph"),
         ("graph [ node [ id 1 ]", ':1: this "[" is never closed'),
         ("graph [\n node id 1 ]\n", ':2: "node" has no value'),
         ("graph [ ]", "holds no nodes"),

@@ -1,8 +1,8 @@
-"""Reading GraphML and GML files as plain nodes and edges with line numbers, and writing a scenario as GraphML.
+"""Reading files of topologies as plain nodes and edges with line numbers, and writing a scenario as GraphML.
 
-The module parses both formats without networkx, whose readers expand the entities of a document type and cannot report
-the line of a problem. Those readers also refuse parallel edges and repeated labels, both of which occur in files of the
-Topology Zoo.
+The module parses GraphML and GML without networkx, whose readers expand the entities of a document type and cannot
+report the line of a problem. Those readers also refuse parallel edges and repeated labels, both of which occur in
+files of the Topology Zoo.
 
 Other programs can read the exported GraphML, and importing it again restores all values.
 """
@@ -32,7 +32,8 @@ MAX_EDGES = 20_000
 
 Value: TypeAlias = "str | float | dict[str, Value]"
 
-GRAPH_SUFFIXES = (".graphml", ".xml", ".gml")
+_HEAD_BYTES = 16384
+GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml")
 
 
 class GraphFileError(InputError):
@@ -70,8 +71,9 @@ class RawGraph:
 
     Attributes:
         file: name of the file in messages.
-        form: `GraphML` or `GML`.
+        form: name of the format.
         values: attributes of the whole graph.
+        notes: notes for the user, one sentence each.
     """
 
     file: str
@@ -79,10 +81,11 @@ class RawGraph:
     values: dict[str, Value] = field(default_factory=dict)
     nodes: list[RawNode] = field(default_factory=list)
     edges: list[RawEdge] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_graph(path: Path) -> RawGraph:
-    """Read a GraphML or GML file.
+    """Read a file with a topology, in the format that its content shows.
 
     Raises:
         GraphFileError: if the file is unreadable, too large, in a different format, or not a consistent graph.
@@ -95,12 +98,26 @@ def read_graph(path: Path) -> RawGraph:
         ) from error
     except OSError as error:
         raise GraphFileError(
-            str(path), None, f"cannot be opened: {error.strerror or error}", "a GraphML or GML file"
+            str(path), None, f"cannot be opened: {error.strerror or error}", "a file with a topology"
         ) from error
-    is_xml = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
-    graph = _GraphmlReader(str(path)).read(content) if is_xml else _read_gml(content, str(path))
+    graph = _read(content, str(path))
     _check(graph)
     return graph
+
+
+def _read(content: bytes, file: str) -> RawGraph:
+    # Imported here, because the readers import this module.
+    from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab, read_containerlab
+    from subflow_app.features.editor.core.topology_json import read_topology_json
+
+    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")
+    if start.startswith(b"<"):
+        return _GraphmlReader(file).read(content)
+    if start.startswith(b"{"):
+        return read_topology_json(content, file)
+    if looks_like_containerlab(start[:_HEAD_BYTES].decode("utf-8", "replace").lower()):
+        return read_containerlab(content, file)
+    return _read_gml(content, file)
 
 
 def _check(graph: RawGraph) -> None:
@@ -119,7 +136,12 @@ def _check(graph: RawGraph) -> None:
                 raise GraphFileError(graph.file, edge.line, message, "ids of nodes of the file")
 
 
-def _check_count(graph: RawGraph, line: int) -> None:
+def check_count(graph: RawGraph, line: int) -> None:
+    """Refuse a graph that is too large.
+
+    Raises:
+        GraphFileError: if it exceeds `MAX_NODES` or `MAX_EDGES`.
+    """
     if len(graph.nodes) > MAX_NODES or len(graph.edges) > MAX_EDGES:
         allowed = f"at most {count_text(MAX_NODES)} nodes and {count_text(MAX_EDGES)} edges"
         raise GraphFileError(graph.file, line, "the graph is too large to draw and simulate", allowed)
@@ -136,6 +158,9 @@ class _GraphmlReader:
         self._keys: dict[str, tuple[str, str, str]] = {}  # id -> name, type, kind of element
         self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
         self._is_directed = False
+        self._is_sndlib = False
+        self._is_geographic = False
+        self._place: dict[str, float] = {}
         self._graphs = 0
         self._open: list[str] = []
         self._owner: RawNode | RawEdge | None = None
@@ -157,7 +182,7 @@ class _GraphmlReader:
         except (LookupError, ValueError) as error:
             raise GraphFileError(self._graph.file, None, f"broken XML: {error}", "GraphML in UTF-8") from error
         if not self._graphs:
-            raise GraphFileError(self._graph.file, None, "this XML holds no <graph>", "GraphML")
+            raise GraphFileError(self._graph.file, None, "this XML holds no <graph>", "GraphML, or XML of SNDlib")
         for part, kind in ((self._graph.nodes, "node"), (self._graph.edges, "edge")):
             for item in part:
                 item.values = {**self._defaults[kind], **item.values}
@@ -186,10 +211,15 @@ class _GraphmlReader:
             self._is_directed = attributes.get("edgedefault") == "directed"
         elif name in ("hyperedge", "port"):
             raise self._fail(f"<{name}> has no meaning for links", "edges between two nodes")
+        elif name == "network" and not self._graphs:
+            # SNDlib's XML has no <graph>: <node> has <coordinates>, and <link> has <source> and <target>.
+            self._graphs, self._is_sndlib, self._graph.form = 1, True, "SNDlib"
+        elif self._is_sndlib:
+            self._start_sndlib(name, attributes)
         elif name == "node":
             self._owner = RawNode(self._needed(attributes, "id", name), self._line)
             self._graph.nodes.append(self._owner)
-            _check_count(self._graph, self._line)
+            check_count(self._graph, self._line)
         elif name == "edge":
             source, target = self._needed(attributes, "source", name), self._needed(attributes, "target", name)
             directed = attributes.get("directed", "true" if self._is_directed else "false") == "true"
@@ -197,13 +227,42 @@ class _GraphmlReader:
             if "id" in attributes:
                 self._owner.values["id"] = attributes["id"]
             self._graph.edges.append(self._owner)
-            _check_count(self._graph, self._line)
+            check_count(self._graph, self._line)
         elif name in ("data", "default"):
             self._text = []
             if name == "data":
                 self._data_key = self._needed(attributes, "key", name)
                 if self._data_key not in self._keys:
                     raise self._fail(f'<data key="{self._data_key}"> has no <key> of that id', "a declared key")
+
+    def _start_sndlib(self, name: str, attributes: dict[str, str]) -> None:
+        self._text = []
+        if name == "nodes":
+            self._is_geographic = attributes.get("coordinatesType") == "geographical"
+        elif name == "node":
+            self._owner, self._place = RawNode(self._needed(attributes, "id", name), self._line), {}
+            self._graph.nodes.append(self._owner)
+        elif name == "link":
+            self._owner = RawEdge("", "", self._line, {"name": self._needed(attributes, "id", name)})
+            self._graph.edges.append(self._owner)
+        check_count(self._graph, self._line)
+
+    def _end_sndlib(self, name: str) -> None:
+        text, owner = "".join(self._text).strip(), self._owner
+        if isinstance(owner, RawNode) and name in ("x", "y"):
+            try:
+                self._place[name] = float(text)
+            except ValueError:
+                raise self._fail(f'{name} = "{text[:40]}" is not a number', "a number") from None
+        elif isinstance(owner, RawNode) and name == "coordinates" and len(self._place) == 2:
+            x, y = self._place["x"], self._place["y"]
+            owner.values |= {"lon": x, "lat": y} if self._is_geographic else {"graphics": {"x": x, "y": -y}}
+        elif isinstance(owner, RawEdge) and name == "source":
+            owner.source = text
+        elif isinstance(owner, RawEdge) and name == "target":
+            owner.target = text
+        elif name in ("node", "link"):
+            self._owner = None
 
     def _take_key(self, attributes: dict[str, str]) -> None:
         key = self._needed(attributes, "id", "key")
@@ -218,7 +277,9 @@ class _GraphmlReader:
 
     def _on_end(self, tag: str) -> None:
         name = self._open.pop()
-        if name == "default" and self._data_key is not None:
+        if self._is_sndlib:
+            self._end_sndlib(name)
+        elif name == "default" and self._data_key is not None:
             key_name, kind, scope = self._keys[self._data_key]
             for part in ("node", "edge"):
                 if scope in (part, "all"):
@@ -234,7 +295,7 @@ class _GraphmlReader:
             self._data_key = None
 
     def _on_text(self, text: str) -> None:
-        if self._open and self._open[-1] in ("data", "default"):
+        if self._open and self._open[-1] in ("data", "default", "x", "y", "source", "target"):
             self._text.append(text)
 
     def _typed(self, kind: str, name: str) -> Value:
@@ -273,7 +334,12 @@ def _read_gml(content: bytes, file: str) -> RawGraph:
             found = True
             _take_gml_graph(graph, value)
     if not found:
-        raise GraphFileError(file, 1, "neither GraphML nor GML: no graph [ ... ]", "a GraphML or GML file")
+        raise GraphFileError(
+            file,
+            1,
+            "no topology: no graph [ ... ]",
+            "GraphML, GML, JSON of topohub or MiniEdit, SNDlib, YAML of containerlab",
+        )
     return graph
 
 
@@ -290,7 +356,7 @@ def _take_gml_graph(graph: RawGraph, pairs: list[Any]) -> None:
             graph.edges.append(RawEdge(source, target, line, values, is_directed))
         elif not isinstance(value, list):
             graph.values[key] = value
-        _check_count(graph, line)
+        check_count(graph, line)
 
 
 def _gml_id(graph: RawGraph, values: dict[str, Value], key: str, owner: str, line: int) -> str:

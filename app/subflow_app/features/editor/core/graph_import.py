@@ -10,6 +10,7 @@ from pathlib import Path
 
 from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
 from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point, apart, laid_out
+from subflow_app.features.editor.core.rate_labels import rate_in
 from subflow_app.foundation.toml_edit import render_text
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import MAX_NAME_LENGTH
@@ -23,13 +24,9 @@ DEFAULT_RATE_BPS = 100e6
 DEFAULT_DELAY_S = 5e-3
 _LEAST_DELAY_S = 10e-6
 _EARTH_M = 6_371_000.0
+_MOST_KM = 1e6
+_LENGTHS = "a length from 0 to 1 000 000 km"
 _PREFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-_SPEED = re.compile(r"(\d+(?:\.\d+)?)\s*([kmgt])\s*(?:bit|b|be)?\s*(?:/\s*s|ps|ec)?\b", re.IGNORECASE)
-# Rates in bit/s: the base rates of SONET (OC) and SDH (STM), then those of telephone carriers and Ethernet.
-_CARRIER = re.compile(r"\b(OC|STM)-?\s*(\d{1,3})", re.IGNORECASE)
-_CARRIER_BPS = {"OC": 51.84e6, "STM": 155.52e6}
-_LINES = {"E1": 2.048e6, "E3": 34.368e6, "T1": 1.544e6, "T3": 44.736e6, "DS3": 44.736e6}
-_LINES |= {"FAST ETHERNET": 100e6, "FASTETHERNET": 100e6, "GIGABIT ETHERNET": 1e9, "GIGE": 1e9, "GBE": 1e9}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,12 +73,14 @@ class Imported:
     def details(self) -> str:
         """All notes, then the origin of each link's values, one per line."""
         lines = [*self.notes, ""]
-        lines += [f"{link.name} (line {link.line}): {link.rate}; {link.delay}" for link in self.links]
+        for link in self.links:
+            place = f" (line {link.line})" if link.line else ""
+            lines.append(f"{link.name}{place}: {link.rate}; {link.delay}")
         return "\n".join(lines)
 
 
 def import_graph(path: Path) -> Imported:
-    """Convert a GraphML or GML file into a scenario.
+    """Convert a file with a topology into a scenario.
 
     Raises:
         GraphFileError: if the file is unreadable or has impossible values.
@@ -104,7 +103,7 @@ class _Link:
 class _Importer:
     def __init__(self, graph: RawGraph) -> None:
         self._graph = graph
-        self._notes: list[str] = []
+        self._notes: list[str] = list(graph.notes)
         self._names = self._node_names()
         self._nodes = {node.id: node for node in graph.nodes}
         self._coordinates = {node.id: self._coordinate(node) for node in graph.nodes}
@@ -141,7 +140,8 @@ class _Importer:
 
     def _coordinate(self, node: RawNode) -> tuple[float, float] | None:
         found = {key.lower(): value for key, value in node.values.items()}
-        latitude, longitude = found.get("latitude"), found.get("longitude")
+        latitude = found.get("latitude", found.get("lat"))
+        longitude = found.get("longitude", found.get("lon", found.get("lng")))
         if latitude in (None, "") or longitude in (None, ""):
             return None
         here = (self._number(node.line, "Latitude", latitude, 90), self._number(node.line, "Longitude", longitude, 180))
@@ -177,6 +177,9 @@ class _Importer:
                 given[self._names[node.id]] = (round(x), round(y))
         if len(given) == len(self._nodes):
             return given
+        drawn = {self._names[node.id]: at for node in self._graph.nodes if (at := _drawn(node)) is not None}
+        if len(drawn) == len(self._nodes) and not any(self._coordinates.values()):
+            return apart(_on_canvas(drawn))
         on_map = {self._names[key]: at for key, at in self._coordinates.items() if at is not None}
         ends = [link.ends for link in links]
         if len(on_map) < max(2, len(self._nodes) // 2):
@@ -246,9 +249,13 @@ class _Importer:
             texts = [
                 str(values[key]) for key in ("LinkLabel", "label", "LinkType", "LinkNote", "LinkSpeed") if key in values
             ]
-            label = next((text for text in texts if speed_in(text) is not None), None)
-            if label is not None:
-                bps, how = speed_in(label) or 0.0, f'read from the label "{label[:40]}"'
+            named = next(((text, rate) for text in texts if (rate := rate_in(text)) is not None), None)
+            if named is not None:
+                label, rate = named
+                bps, how = rate.bps, f'read from the label "{label[:40]}"'
+                if not rate.is_certain:
+                    how += f", {rate.doubt}"
+                    link.is_guessed = True
             else:
                 bps, how = DEFAULT_RATE_BPS, "guessed: the file gives no speed"
                 link.is_guessed = True
@@ -264,16 +271,27 @@ class _Importer:
             link.values["delay"] = self._checked(edge, "delay", value)
             link.delay_note = f"delay {link.values['delay']} as in the file"
             return
+        if _is_number(edge.values.get("dist")):
+            # topohub writes the length of a link in km.
+            length_km = float(edge.values["dist"])  # type: ignore[arg-type] # it is a number
+            if not 0 <= length_km < _MOST_KM:
+                raise GraphFileError(self._graph.file, edge.line or None, f"dist = {length_km:g}", _LENGTHS)
+            self._set_delay(link, 1e3 * length_km, "follows from {} in the file")
+            return
         here, there = self._coordinates[edge.source], self._coordinates[edge.target]
         link.is_guessed = True
         if here is None or there is None:
             link.values["delay"] = format_quantity(DEFAULT_DELAY_S, Dimension.TIME)
             link.delay_note = f"delay {link.values['delay']} guessed: no coordinates at both ends"
             return
-        metres = distance_m(here, there)
+        self._set_delay(link, distance_m(here, there), "guessed: {}")
+
+    def _set_delay(self, link: _Link, metres: float, origin: str) -> None:
+        """Set the delay of a length; `origin` has {} in the place of the length."""
         delay_s = max(round(metres / FIBRE_M_PER_S, 5), _LEAST_DELAY_S)
         link.values["delay"] = format_quantity(delay_s, Dimension.TIME)
-        link.delay_note = f"delay {link.values['delay']} guessed: {metres / 1000:.0f} km at 2/3 of the speed of light"
+        length = origin.format(f"{metres / 1000:.0f} km")
+        link.delay_note = f"delay {link.values['delay']} {length} at 2/3 of the speed of light"
 
     def _positive(self, edge: RawEdge, key: str, value: Value) -> float:
         try:
@@ -345,21 +363,6 @@ class _Importer:
         return "\n".join(lines)
 
 
-def speed_in(text: str) -> float | None:
-    """Return the rate named in a link's label, in bit/s: `10 Gbit/s`, `OC-48`, `E3`; None if it names no rate.
-
-    Factors are ignored: `2x OC-48` gives the rate of one OC-48.
-    """
-    carrier = _CARRIER.search(text)
-    if carrier:
-        return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])
-    speed = _SPEED.search(text)
-    if speed:
-        return float(speed[1]) * _PREFIXES[speed[2].lower()]
-    upper = text.upper()
-    return next((bps for name, bps in _LINES.items() if re.search(rf"\b{name}\b", upper)), None)
-
-
 def distance_m(first: tuple[float, float], second: tuple[float, float]) -> float:
     """Return the great-circle distance in metres between two places given as latitude and longitude in degrees.
 
@@ -371,10 +374,25 @@ def distance_m(first: tuple[float, float], second: tuple[float, float]) -> float
     return 2 * _EARTH_M * math.asin(min(math.sqrt(h), 1.0))
 
 
+def _drawn(node: RawNode) -> tuple[float, float] | None:
+    """Place of a node in the drawing of another program; None without one."""
+    graphics = node.values.get("graphics")
+    if not isinstance(graphics, dict):
+        return None
+    x, y = graphics.get("x"), graphics.get("y")
+    if isinstance(x, float) and isinstance(y, float) and math.isfinite(x) and math.isfinite(y):
+        return x, y
+    return None
+
+
 def _projected(on_map: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
     """Project coordinates onto the canvas, at a scale that puts neighbours about a link's length apart."""
     stretch = math.cos(math.radians(sum(lat for lat, _ in on_map.values()) / len(on_map)))
-    flat = {name: (lon * stretch, -lat) for name, (lat, lon) in on_map.items()}
+    return _on_canvas({name: (lon * stretch, -lat) for name, (lat, lon) in on_map.items()})
+
+
+def _on_canvas(flat: Mapping[str, tuple[float, float]]) -> dict[str, Point]:
+    """Scale places in any unit so that neighbours are about a link's length apart."""
     xs, ys = [x for x, _ in flat.values()], [y for _, y in flat.values()]
     extent = max(max(xs) - min(xs), max(ys) - min(ys), 1e-6)
     scale = 0.8 * LAYER_WIDTH * math.sqrt(len(flat)) / extent

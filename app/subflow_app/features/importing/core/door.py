@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab
 from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
+from subflow_app.features.editor.core.topology_json import looks_like_topology_json
 from subflow_app.features.measured.core.trace_formats import HEAD_BYTES, trace_format, trace_formats, trace_suffixes
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX, is_database_file
@@ -59,6 +61,9 @@ _KINDS = (
         lambda head, suffix: suffix == PAGE_SUFFIX or head.startswith(("<!doctype html", "<html")),
     ),
     _Kind(Way.GRAPH, "graphml", "GraphML", lambda head, suffix: "<graphml" in head or suffix == ".graphml"),
+    _Kind(Way.GRAPH, "sndlib", "XML of SNDlib", lambda head, _: "<networkstructure" in head),
+    _Kind(Way.GRAPH, "json", "JSON of topohub or MiniEdit", lambda head, _: looks_like_topology_json(head)),
+    _Kind(Way.GRAPH, "containerlab", "YAML of containerlab", lambda head, _: looks_like_containerlab(head)),
     _Kind(
         Way.GRAPH,
         "gml",

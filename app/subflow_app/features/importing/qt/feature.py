@@ -109,8 +109,8 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     yield ActionSpec(
         "file.import",
         "&Import…",
-        "Make a run of a measurement (ss, iperf3, pcap, qlog, tshark, CSV), or a scenario of a graph or a web page; "
-        "dropping the file does the same",
+        "Make a run of a measurement (ss, iperf3, pcap, qlog, tshark, CSV), or a scenario of a topology or a web "
+        "page; dropping the file does the same",
         "import",
         ("Ctrl+Shift+I",),
         lambda w, _: w.features[ImportFeature].ask_import(),
