@@ -17,7 +17,7 @@ from subflow_app.shell.commands import app as command_line
 from subflow_app.vocabulary.measure import PERIODS
 from subflow_app.vocabulary.measures import MEASURES, RUN_MEASURES
 from subflow_sim.catalog import controllers, schedulers
-from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, TRACE_TABLE
+from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, LOSS_TRACE_TABLE, TRACE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
 from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.scenario import load_scenario
@@ -34,6 +34,7 @@ _TABLES: Mapping[str, Sequence[Param]] = {
     "loss": LOSS_TABLE,
     "trace": TRACE_TABLE,
     "delay-trace": DELAY_TRACE_TABLE,
+    "loss-trace": LOSS_TRACE_TABLE,
     **{name: table.params for name, table in LINK_TABLES.items()},
     "arrivals": ARRIVALS_TABLE,
     "script": SCRIPT_TABLE,
@@ -288,7 +289,7 @@ def definitions(kind: str) -> str:
 
 
 def measured(name: str, *plots: str) -> str:
-    """Plots of a shipped measurement after its import, as a drawing in the page, and the line that the import prints."""
+    """Plots of a shipped measurement after its import, and the line that the import prints."""
     from subflow_app.features.exporting.core.exports import ExportPlan, export_figures
     from subflow_app.features.measured.core.measured_run import found_text, keep_run, make_run, read_trace
     from subflow_app.features.measured.core.measured_table import ReadingOptions

@@ -199,6 +199,22 @@ DELAY_TRACE_TABLE: tuple[Param, ...] = (
 )
 """The keys of a delay trace: `{ trace = "delays.txt" }`."""
 
+LOSS_TRACE_TABLE: tuple[Param, ...] = (
+    Param(
+        "trace",
+        Dimension.TEXT,
+        "File with losses, beside the scenario or in a folder below: a table whose first line names columns, "
+        "time_s,loss_percent; after the last line it starts over.",
+        required=True,
+    ),
+    Param(
+        "content",
+        Dimension.TEXT,
+        "Content of the file. Written with a stored run, so that it can be repeated without the file.",
+    ),
+)
+"""The keys of a loss trace: `{ trace = "losses.csv" }`."""
+
 JITTER_TABLE: tuple[Param, ...] = (
     Param(
         "distribution",

@@ -17,6 +17,7 @@ from subflow_sim.link_params import (
     DROP_PATTERN,
     LINK_TABLES,
     LOSS_TABLE,
+    LOSS_TRACE_TABLE,
     MOST_DROPS,
     TRACE_TABLE,
 )
@@ -34,6 +35,7 @@ from subflow_sim.scenario_model import (
     GilbertLoss,
     Link,
     LinkDirection,
+    LossTrace,
     QueueSpec,
 )
 from subflow_sim.section_reader import Context, Noted, model_values, read_section, read_value
@@ -96,6 +98,15 @@ class _Rate:
 
 
 @dataclass(frozen=True, slots=True)
+class _Losses:
+    """Losses of a trace: the first one, and the later ones as pairs of time in s and probability."""
+
+    first: float
+    steps: tuple[tuple[float, float], ...]
+    trace: LossTrace
+
+
+@dataclass(frozen=True, slots=True)
 class _Queue:
     """A queue from the file, before values that depend on the link's rate are computed.
 
@@ -116,7 +127,7 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
     specials = {
         "rate": lambda place, value: _read_rate(context, place, value),
         "queue": lambda place, value: _read_queue(context, place, value),
-        "loss": lambda place, value: read_loss(context, place, value),
+        "loss": lambda place, value: _read_loss(context, place, value),
         "delay": lambda place, value: _read_delay(context, place, value),
     }
     also_known = (*LINK_TABLES, "reverse")
@@ -137,8 +148,14 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
     check_tables(context, path, forward)
     if overrides:
         check_tables(context, reverse_path, {**forward, **overrides}, overrides.keys())
-    forward_covers: Direction = "forward" if "rate" in given else "both"
-    events = [*_step_events(name, forward_covers, forward), *_step_events(name, "reverse", overrides)]
+    events = [
+        event
+        for key in ("rate", "loss")
+        for event in (
+            *_step_events(name, "forward" if key in given else "both", forward, key),
+            *_step_events(name, "reverse", overrides, key),
+        )
+    ]
     link = Link(
         name,
         (ends[0], ends[1]) if is_joined else ("", ""),
@@ -382,11 +399,26 @@ def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str,
     from subflow_sim.recording import read_recording
 
     found = dict(side)
-    for key in ("rate", "delay"):
+    for key in ("rate", "delay", "loss"):
         value = side.get(key)
         if isinstance(value, dict) and "trace" in value and "content" not in value:
             found[key] = {**value, "content": read_recording(value["trace"], folder, "lte.up")}
     return found
+
+
+def _read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss | _Losses:
+    """Reads a loss probability, a loss model or a loss trace.
+
+    Raises:
+        Noted: if the value is not usable; the context's report then contains the problem.
+    """
+    if not isinstance(value, dict) or not {"trace", "content"} & value.keys():
+        return read_loss(context, path, value)
+    from subflow_sim.loss_trace import parse_losses
+
+    values = _read_trace_table(context, path, value, LOSS_TRACE_TABLE)
+    changes, table = _parsed(context, path, values, "losses.csv", lambda text: parse_losses(text, context.duration_s))
+    return _Losses(changes[0][1], changes[1:], LossTrace(values["trace"], table))
 
 
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
@@ -418,17 +450,22 @@ def _check_ends(context: Context, path: Path, ends: tuple[str, ...]) -> bool:
     return all(known)
 
 
-def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> list[Event]:
-    rate = values.get("rate")
-    if not isinstance(rate, _Rate):
-        return []
-    return [Event(time_s, link=link, direction=direction, rate_bps=rate_bps) for time_s, rate_bps in rate.steps]
+def _step_events(link: str, direction: Direction, values: Mapping[str, Any], key: str) -> list[Event]:
+    """The later values of a rate with steps or of a loss trace, as events."""
+    found = values.get(key)
+    if isinstance(found, _Rate):
+        return [Event(time_s, link=link, direction=direction, rate_bps=rate_bps) for time_s, rate_bps in found.steps]
+    if isinstance(found, _Losses):
+        return [Event(time_s, link=link, direction=direction, loss=loss) for time_s, loss in found.steps]
+    return []
 
 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
     rate = values.get("rate", _Rate(1.0))  # the placeholder for a refused rate causes no second problem
     queue = values.get("queue", QueueSpec())
     loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
+    loss_trace = loss.trace if isinstance(loss, _Losses) else None
+    loss = loss.first if isinstance(loss, _Losses) else loss
     model = loss if isinstance(loss, GilbertLoss) else None
     made = model_values(DIRECTION, values)
     for key, table in LINK_TABLES.items():
@@ -445,7 +482,7 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
         "loss": loss if model is None else model.mean,
     }
     delay_trace = delay if isinstance(delay, DelayTrace) else None
-    return LinkDirection(**made, loss_model=model, trace=rate.trace, delay_trace=delay_trace)
+    return LinkDirection(**made, loss_model=model, trace=rate.trace, delay_trace=delay_trace, loss_trace=loss_trace)
 
 
 def check_tables(context: Context, path: Path, values: Mapping[str, Any], changed: Set[str] | None = None) -> None:

@@ -40,7 +40,7 @@ def changed_link(link: LiveLink, event: Event) -> LiveLink:
     if event.delay_s is not None:
         changes["delay_trace"] = None
     if event.loss is not None:
-        changes["loss_model"] = event.loss_model
+        changes |= {"loss_model": event.loss_model, "loss_trace": None}
     if event.queue is not None:
         queue, new = link.side.queue, event.queue
         changes["queue"] = replace(queue, limit_pkts=new.limit_pkts, limit_bytes=new.limit_bytes)

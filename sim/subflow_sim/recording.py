@@ -42,6 +42,7 @@ _UNITS: Mapping[str, Mapping[str, float]] = {
     "delay": _TIMES,
     "rtt": _TIMES,
     "rate": {"bps": 1.0, "kbps": 1e3, "mbps": 1e6, "gbps": 1e9},
+    "loss": {"percent": 0.01, "ratio": 1.0},
 }
 _COLUMNS_ALLOWED = (
     "a first line with names and units, e.g. time_s,rate_mbps,delay_ms; a column time_s or time_ms is needed"
@@ -103,6 +104,12 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
     """
     header, _, rows = text.lstrip().partition("\n")
     names = [name.strip() for name in header.split(",")]
+    if not all(map(_is_ours, names)):
+        from subflow_sim.rate_tables import foreign_column  # imported here, because it is seldom needed
+
+        times_s, values, found = foreign_column(text, wanted)
+        _check_times(times_s, "the time")
+        return times_s - times_s[0], values, found
     scales = [_scale_of(name) for name in names]
     known = [name.partition("_")[0] for name in names]
     chosen = next((each for each in wanted if each in known), None)
@@ -132,6 +139,11 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
         line = int(np.argmax(values < 0))
         raise ParamError(f"line {line + 2}: {names[at]} is {values[line]:g}", "0 or more")
     return times_s - times_s[0], scaled[:, at], chosen
+
+
+def _is_ours(name: str) -> bool:
+    found = _COLUMN.fullmatch(name)
+    return found is not None and found[2] in _UNITS.get(found[1], {})
 
 
 def _scale_of(name: str) -> float:

@@ -137,6 +137,19 @@ class DelayTrace:
 
 
 @dataclass(frozen=True, slots=True)
+class LossTrace:
+    """Recorded losses of a link.
+
+    Attributes:
+        file: name in the scenario.
+        text: the recording as a table with the columns time_s and loss_ratio.
+    """
+
+    file: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Jitter:
     """Random difference between the delay of a packet and its link's delay.
 
@@ -270,6 +283,7 @@ class LinkDirection:
         handover: periodic changes; None: no hand-overs.
         grants: scheduler grants; None: the link may send at any time.
         access: access to a shared medium; None: the medium is not shared.
+        loss_trace: loss trace, whose first value is `loss`, and whose later values are events; None: no recording.
     """
 
     rate_bps: float | None
@@ -287,6 +301,7 @@ class LinkDirection:
     handover: Handover | None = None
     grants: Grants | None = None
     access: Access | None = None
+    loss_trace: LossTrace | None = None
 
 
 @dataclass(frozen=True, slots=True)

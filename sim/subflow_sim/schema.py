@@ -18,6 +18,7 @@ from subflow_sim.link_params import (
     DROP_PATTERN,
     LINK_TABLES,
     LOSS_TABLE,
+    LOSS_TRACE_TABLE,
     MOST_DROPS,
     TRACE_TABLE,
 )
@@ -118,6 +119,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "steps": _steps(),
             "trace": _file(TRACE_TABLE),
             "delay_trace": _file(DELAY_TRACE_TABLE),
+            "loss_trace": _file(LOSS_TRACE_TABLE),
             **{key: {"description": table.help, **_object(table.params)} for key, table in LINK_TABLES.items()},
             "script": _file(SCRIPT_TABLE),
             "controller": _script_choice("controller", algorithms.controllers),
@@ -161,7 +163,7 @@ def _link() -> Schema:
     del reverse["required"]  # omitted keys take the value of the forward direction
     for properties in (schema["properties"], reverse["properties"]):
         properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
-        properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
+        properties["loss"]["anyOf"] += [{"$ref": "#/$defs/loss_model"}, {"$ref": "#/$defs/loss_trace"}]
         properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
         properties["delay"]["anyOf"].append({"$ref": "#/$defs/delay_trace"})
         properties |= {key: {"$ref": f"#/$defs/{key}"} for key in LINK_TABLES}

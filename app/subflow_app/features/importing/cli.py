@@ -53,7 +53,7 @@ ClockWay = Annotated[
 Flow = Annotated[str, typer.Option(metavar="NAME", help="Name of the first connection; the others get .2, .3, ...")]
 Mss = Annotated[int | None, typer.Option(min=1, max=65535, metavar="BYTES", help="Payload of a full packet.")]
 Name = Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; default: that of the file.")]
-Preview = Annotated[bool, typer.Option("--preview", help="Only show the meaning of the columns.")]
+Preview = Annotated[bool, typer.Option("--preview", help="Only show what the file holds.")]
 Addresses = Annotated[bool, typer.Option("--addresses", help="Keep the addresses of hosts, which are left out.")]
 
 
@@ -94,7 +94,8 @@ def import_files(
     (JSON and text), qlog, tables of tshark -T fields, and other tables. Each becomes a run with the tag "measured":
     it is plotted and compared like a simulated one. Networks: GraphML and GML as of the Topology Zoo,
     SNDlib, topohub, MiniEdit, containerlab, and web pages that `subflow export RUN --page` wrote. Each becomes a
-    scenario beside the file. Shipped measurements are known by their names.
+    scenario beside the file, and so does a recording of a link: rates, delays or losses over time, as in 5G and LTE
+    data sets or of Mahimahi. Shipped measurements are known by their names.
 
     \b
     subflow import ss-mptcp.log
@@ -109,8 +110,9 @@ def import_files(
     scenarios = [each for each in found if each.way is not Way.RUN]
     if out is not None and len(scenarios) != 1:
         raise InputError(f'--out "{out}": names one scenario, but the files make {len(scenarios)}')
-    if preview and scenarios:
-        raise InputError(f"--preview shows the columns of measurements; {scenarios[0].path.name} is a network")
+    network = next((each for each in scenarios if each.way is not Way.RECORDING), None)
+    if preview and network is not None:
+        raise InputError(f"--preview shows measurements and recordings; {network.path.name} is a network")
     if name is not None and len(found) - len(scenarios) != 1:
         raise InputError(f'--name "{name}": names one run, but the files make {len(found) - len(scenarios)}')
     measuring = _Measuring(
@@ -125,6 +127,8 @@ def import_files(
             documents.append(_import_run(each, measuring, database))
         elif each.way is Way.PAGE:
             documents.append(_import_page(each.path, out, run, force=force, as_json=as_json))
+        elif each.way is Way.RECORDING:
+            documents.append(_import_recording(each.path, out, force=force, is_preview=preview, as_json=as_json))
         else:
             documents.append(_import_graph(each.path, out, force=force, as_json=as_json))
     if as_json:
@@ -252,6 +256,23 @@ def _import_graph(file: Path, out: Path | None, *, force: bool, as_json: bool) -
         print_line(f"wrote {target}")
     document = {"scenario": str(target), "name": found.name, "nodes": found.node_count}
     return {**document, "notes": list(found.notes), "links": [asdict(link) for link in found.links]}
+
+
+def _import_recording(file: Path, out: Path | None, *, force: bool, is_preview: bool, as_json: bool) -> dict[str, Any]:
+    """Make a scenario whose link follows a recording, print the result unless as JSON, and return the document."""
+    from subflow_app.features.importing.core.recordings import read_link_recording
+
+    found = read_link_recording(file)
+    document: dict[str, Any] = {"found": found.summary, "values": dict(found.values)}
+    if not as_json:
+        print_line(found.summary)
+        print_line(f'in a scenario beside the file: {next(iter(found.values))} = {{ trace = "{file.name}" }}')
+    if is_preview:
+        return document
+    target = _written(file, out, found.text_in((out or file).parent), force=force)
+    if not as_json:
+        print_line(f"wrote {target}")
+    return {**document, "scenario": str(target)}
 
 
 def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> dict[str, Any]:

@@ -54,7 +54,7 @@ def test_what_is_not_known_is_asked_for(subflow: Subflow, tmp_path: Path, databa
 def test_options_that_do_not_fit_are_refused(subflow: Subflow, tmp_path: Path, database: Path) -> None:
     for words, said in (
         (("ss-mptcp.log", "-o", tmp_path / "x.toml"), "names one scenario, but the files make 0"),
-        ((GRAPH, "--preview"), "--preview shows the columns of measurements; alpine.graphml is a network"),
+        ((GRAPH, "--preview"), "--preview shows measurements and recordings; alpine.graphml is a network"),
         (("ss-mptcp.log", "iperf3-tcp.json", "--name", "x"), "names one run, but the files make 2"),
         (("ss-mptcp.log", "--format", "xls"), "must be one of csv, iperf3, iperf3-text, pcap, qlog, ss, tshark, auto"),
         (("nothing.log",), "nothing.log cannot be read"),
@@ -80,3 +80,22 @@ def test_a_stopped_import_keeps_nothing(subflow: Subflow, database: Path, monkey
     answer = subflow("import", "ss-mptcp.log", "--db", database)
     assert "stopped; nothing of it is kept" in answer.err
     assert not database.exists()
+
+
+def test_a_recording_of_a_link_becomes_a_scenario_that_runs(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    source = tmp_path / "5g.csv"
+    source.write_bytes((Path(__file__).parents[1] / "5g.csv").read_bytes())
+    preview = subflow("import", source, "--preview", "--json").document
+    assert preview["values"]["rate"].startswith("over 3 s: mean 17.31 Mbit/s, in single seconds 0.012 to 30.47")
+    assert not (tmp_path / "5g.toml").exists()
+    told = subflow("import", source)
+    assert 'rate = { trace = "5g.csv" }' in told.out
+    beside = subflow("run", tmp_path / "5g.toml", "--set", "duration=3s", "--db", database, "--json").document
+    # In another folder, the recording is embedded.
+    other = tmp_path / "other" / "5g.toml"
+    other.parent.mkdir()
+    assert subflow("import", source, "-o", other).code == 0
+    source.unlink()
+    embedded = subflow("run", other, "--set", "duration=3s", "--db", database, "--json").document
+    assert embedded["signature"] == beside["signature"]
+    assert beside["flows"][0]["goodput_bps"] > 5e6

@@ -146,3 +146,16 @@ def test_files_of_other_kinds_take_their_way(desk: Desk, tmp_path: Path) -> None
     picture.write_bytes(b"\x89PNG\r\n\0")
     desk.features[ImportFeature].import_file(picture)
     assert "picture.csv is a picture; allowed:" in desk.banners.text("import")
+
+
+def test_a_recording_is_shown_and_opens_as_a_scenario(desk: Desk, dialogs: ScriptedDialogs) -> None:
+    source = Path(__file__).parents[1] / "5g.csv"
+    before = desk.documents.doc
+    dialogs.answer("confirm", False)
+    desk.features[ImportFeature].import_file(source)
+    assert desk.documents.doc is before
+    dialogs.answer("confirm", True)
+    desk.features[ImportFeature].import_file(source)
+    assert desk.documents.doc.problems == ()
+    assert 'trace = "5g.csv"' in desk.documents.doc.text
+    assert "mean 17.31 Mbit/s" in desk.banners.text("import")

@@ -466,6 +466,7 @@ def left_out(scenario: Scenario) -> tuple[str, ...]:
         "timed events and steps of rates": bool(scenario.events),
         "delivery traces (their mean rate is written)": any(side.trace is not None for side in directions),
         "delay traces (their mean is written)": any(side.delay_trace is not None for side in directions),
+        "loss traces (their first value is written)": any(side.loss_trace is not None for side in directions),
         "jitter, token buckets and radio": any(
             getattr(side, name) is not None for side in directions for name in LINK_TABLES
         ),

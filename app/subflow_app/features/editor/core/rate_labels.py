@@ -1,4 +1,4 @@
-"""Rates in the labels of links, as the files of the Topology Zoo have them: ``2x10Gb/s``, ``STM-64x2``, ``< 1 Gbps``.
+"""Rates in the labels of links, as in files of the Topology Zoo: ``2x10Gb/s``, ``STM-64x2``, ``< 1 Gbps``.
 
 Labels are for people: a factor may precede or follow the rate, parts are added with +, and ranges, bounds and
 alternatives occur. An upper-case B means bits, too: no link in those files is stated in bytes.

@@ -80,7 +80,7 @@ def _named_files(scenario: Scenario) -> Iterator[str]:
     """Yield the file names in the scenario, relative to its folder."""
     for link in scenario.links.values():
         for side in (link.forward, link.reverse):
-            yield from (trace.file for trace in (side.trace, side.delay_trace) if trace is not None)
+            yield from (trace.file for trace in (side.trace, side.delay_trace, side.loss_trace) if trace is not None)
     yield from (script.file for script in scenario.scripts if script.file.endswith(SCRIPT_SUFFIX))
     choices = [choice for flow in scenario.flows.values() for choice in (flow.controller, flow.scheduler)]
     for choice in choices:

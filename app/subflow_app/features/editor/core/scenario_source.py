@@ -18,7 +18,7 @@ from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.policy_library import shipped_policies
-from subflow_sim.scenario import DelayTrace, DeliveryTrace, LinkDirection, Scenario, read_scenario_text
+from subflow_sim.scenario import DelayTrace, DeliveryTrace, LinkDirection, LossTrace, Scenario, read_scenario_text
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.section_reader import Report
 from subflow_sim.toml_map import Path as Place
@@ -195,6 +195,8 @@ def _contents(scenario: Scenario) -> Iterator[tuple[Place, str, Callable[[], Map
                 yield (*path, "rate"), "trace", partial(_rates, side.trace)
             if side.delay_trace is not None:
                 yield (*path, "delay"), "trace", partial(_delays, side.delay_trace)
+            if side.loss_trace is not None:
+                yield (*path, "loss"), "trace", partial(_losses, side.loss_trace)
     for script in scenario.scripts:
         yield (SCRIPT_SECTIONS[script.kind], script.name), "script", partial(_script, script)
 
@@ -209,6 +211,10 @@ def _delays(trace: DelayTrace) -> Mapping[str, str]:
         "unit": "us",
         "content": _recorded(trace.delays_us),
     }
+
+
+def _losses(trace: LossTrace) -> Mapping[str, str]:
+    return {"content": trace.text}
 
 
 def _script(script: ScriptFile) -> Mapping[str, str]:

@@ -1,7 +1,7 @@
 """Recognises files of other programs by their content, and finds the way of importing each.
 
-A measurement becomes a run; a graph or a web page becomes a scenario. A new format of measurements is a reader in
-`features/measured`, and needs no change here.
+A measurement becomes a run; a graph, a web page or a recording of a link becomes a scenario. A new format of
+measurements is a reader in `features/measured`, and needs no change here.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab
 from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
 from subflow_app.features.editor.core.topology_json import looks_like_topology_json
+from subflow_app.features.importing.core.recordings import looks_like_recording
 from subflow_app.features.measured.core.trace_formats import HEAD_BYTES, trace_format, trace_formats, trace_suffixes
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX, is_database_file
@@ -26,6 +27,7 @@ class Way(Enum):
     RUN = "run"
     GRAPH = "graph"
     PAGE = "page"
+    RECORDING = "recording"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,7 @@ _KINDS = (
     _Kind(Way.GRAPH, "sndlib", "XML of SNDlib", lambda head, _: "<networkstructure" in head),
     _Kind(Way.GRAPH, "json", "JSON of topohub or MiniEdit", lambda head, _: looks_like_topology_json(head)),
     _Kind(Way.GRAPH, "containerlab", "YAML of containerlab", lambda head, _: looks_like_containerlab(head)),
+    _Kind(Way.RECORDING, "recording", "recording of a link", lambda head, _: looks_like_recording(head)),
     _Kind(
         Way.GRAPH,
         "gml",

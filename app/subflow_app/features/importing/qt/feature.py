@@ -17,6 +17,7 @@ from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
+    from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.features.history.qt import History
@@ -31,6 +32,7 @@ class ImportPorts(FeatureHolder, StudyPorts, Protocol):
 
     banners: Banners
     dialogs: Dialogs
+    documents: Documents
     exports: Exports
     history: History
     notices: Notices
@@ -75,8 +77,30 @@ class ImportFeature(Feature):
             self.ports.topology_files.import_page(path)
         elif found.way is Way.GRAPH:
             self.ports.topology_files.import_file(path)
+        elif found.way is Way.RECORDING:
+            self._import_recording(path)
         else:
             self._import_measurement(path)
+
+    def _import_recording(self, path: Path) -> None:
+        """Shows the values of a recording, then opens a scenario whose link follows it."""
+        from subflow_app.features.importing.core.recordings import read_link_recording
+
+        ports = self.ports
+        try:
+            found = read_link_recording(path)
+            text = found.text_in(None)
+        except AppError as error:
+            ports.banners.show_banner("import", "error", str(error))
+            return
+        about = "\n".join(f"{key}: {value}" for key, value in found.values.items())
+        if ports.dialogs.confirm(
+            tr("Import a recording"),
+            tr("Open a scenario whose link follows {file}?", file=path.name),
+            about,
+            tr("Open"),
+        ) and ports.documents.open_text(text, path.stem):
+            ports.banners.show_banner("import", "info", found.summary)
 
     def _import_measurement(self, path: Path) -> None:
         from subflow_app.features.importing.qt.import_dialog import ImportDialog

@@ -201,6 +201,8 @@ def _direction_cells(direction: LinkDirection) -> tuple[str, str, str, str]:
     loss = f"{direction.loss * 100:.4g} %"
     if direction.loss_model is not None:
         loss = f"bursts (Gilbert), mean {loss}"
+    if direction.loss_trace is not None:
+        loss = f"trace {direction.loss_trace.file} (at first {loss})"
     if direction.bucket is not None:
         rate = f"{rate}, bursts of {direction.bucket.burst_bytes} B at {rate_text(direction.bucket.peak_bps)}"
     delay = delay_text(direction.delay_s)

@@ -13,13 +13,13 @@ from functools import cache
 
 import subflow_app
 from subflow_sim.build import core_fingerprint
-from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, ScriptFile
+from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, LossTrace, Node, PolicyFile, ScriptFile
 from subflow_sim.whole_scenario import Scenario
 
 # Fields of newer versions: a scenario without these fields keeps its old hash.
 _LATER = (
     *("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access"),
-    *("group", "one_way_delay"),
+    *("group", "one_way_delay", "loss_trace"),
 )
 # Titles and drawings do not influence a run. The seed is hashed separately, and used scripts are hashed with their
 # flows.
@@ -47,6 +47,8 @@ def _canonical(value: object) -> Iterator[str]:
     elif isinstance(value, DelayTrace):
         yield _numbers(value.delays_us.tolist())
         value = value.interval_s
+    elif isinstance(value, LossTrace):
+        value = value.text
     elif isinstance(value, PolicyFile):
         value = value.content_hash
     elif isinstance(value, ScriptFile):
