@@ -35,15 +35,15 @@ _GOODPUT = "goodput_bps"
 
 _HEADING = re.compile(r"\[\s*ID\](?:\[Role\])?\s+Interval\s+(?:Transfer|\s)", re.IGNORECASE)
 _LINE = re.compile(
-    r"""\[\s*(?P<stream>\d+|SUM)\](?:\[(?P<role>[TR]X-[CS])\])?\s+
-        (?P<start>\d+(?:\.\d+)?)-(?P<end>\d+(?:\.\d+)?)\s+sec\s+
+    r"""\[\s*(?P<stream>\d{1,9}|SUM)\](?:\[(?P<role>[TR]X-[CS])\])?\s+
+        (?P<start>\d{1,15}(?:\.\d{1,9})?)-(?P<end>\d{1,15}(?:\.\d{1,9})?)\s+sec\s+
         [\d.]+\s+[KMGT]?Bytes\s+
-        (?P<rate>\d+(?:\.\d+)?)\s+(?P<unit>[KMGT]?(?:bits|Bytes))/sec
+        (?P<rate>\d{1,15}(?:\.\d{1,9})?)\s+(?P<unit>[KMGT]?(?:bits|Bytes))/sec
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-_TCP_REST = re.compile(r"\s+(?P<retransmits>\d+)(?:\s+(?P<cwnd>\d+(?:\.\d+)?)\s+(?P<unit>[KMGT]?Bytes))?\s*\Z")
-_UDP_REST = re.compile(r"\s+(?P<jitter>\d+(?:\.\d+)?)\s+ms\s+(?P<lost>-?\d+)/(?P<total>\d+)")
+_TCP_REST = re.compile(r"\s+(?P<retransmits>\d{1,15})(?:\s+(?P<cwnd>\d{1,15}(?:\.\d{1,9})?)\s+(?P<unit>[KMGT]?Bytes))?\s*\Z")
+_UDP_REST = re.compile(r"\s+(?P<jitter>\d{1,15}(?:\.\d{1,9})?)\s+ms\s+(?P<lost>-?\d{1,15})/(?P<total>\d+)")
 _END = re.compile(r"\b(?:sender|receiver)\s*\Z")
 _BITS = {"bits": 1.0, "Kbits": 1e3, "Mbits": 1e6, "Gbits": 1e9, "Tbits": 1e12}
 # iperf3 counts bytes by powers of 1024, and bits by powers of 1000.
