@@ -45,8 +45,6 @@ def test_every_action_is_complete(spec: ActionSpec[Any]) -> None:
     assert spec.tip[0].isupper()
     assert not spec.tip.endswith(".")
     assert spec.icon in GLYPHS
-    # Some plots have no key; the palette and the menu reach them all.
-    assert spec.shortcuts or spec.id.startswith("view.plot_")
     for shortcut in spec.shortcuts:
         assert QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.PortableText)
 
@@ -126,7 +124,7 @@ def test_what_cannot_be_done_says_why(spec: ActionSpec[Any]) -> None:
 
 def test_reason_comes_and_goes_with_the_state(window: MainWindow) -> None:
     export = window.bar["file.export_figure"]
-    assert "Not now: the plots show no run." in export.toolTip()
+    assert "Not now: no panel shows a figure." in export.toolTip()
     window.bar.update_state(WindowState(runs_shown=1))
     assert export.isEnabled()
     assert "Not now" not in export.toolTip() + export.statusTip()

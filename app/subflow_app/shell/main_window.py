@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -152,7 +152,17 @@ class MainWindow(QMainWindow):
         self.session = RunSession(self, self)
         self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs)
         self.live = LivePanel()
-        self.exports = Exports(self.plots, self.preferences, self.workers, self.dialogs, self.notices, self)
+        self.exports = Exports(
+            self.plots,
+            self.shown,
+            self.database,
+            self.preferences,
+            self.workers,
+            self.dialogs,
+            self.notices,
+            self,
+            self._figures_in_front,
+        )
         self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
         self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
@@ -316,6 +326,18 @@ class MainWindow(QMainWindow):
         """Show or hide one plot; the last visible plot cannot be hidden."""
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
+
+    def _figures_in_front(self) -> list[QAction]:
+        """Actions that export the figures of panels in front of the plots: with the focus, or in place of the plots."""
+        focused = QApplication.focusWidget()
+        has_plots = self.plots.isVisible() and self.shown.count > 0
+        shown = [each for each in self.features if each.panel is not None and each.panel.isVisible()]
+        return [
+            self.bar[each.export_action]
+            for each in shown
+            if each.export_action
+            and (not has_plots or (focused is not None and each.panel is not None and each.panel.isAncestorOf(focused)))
+        ]
 
     def find_run(self) -> None:
         """Open the history and focus its search field."""

@@ -348,6 +348,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.clear_overlay",
         "history.fork",
         "history.tabulate",
+        "compare.export_figure",
         "-",
         "history.rename",
         "history.tag",

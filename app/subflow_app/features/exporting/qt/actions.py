@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.toolkit.action_bar import HAS_NODES, ONE_SELECTED, PLOTS_SHOWN, ActionSpec, Scope
+from subflow_app.toolkit.action_bar import HAS_NODES, ONE_SELECTED, PLOTS_SHOWN, ActionSpec, Need, Scope
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports, RunExports
     from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.features.history.qt import History
+
+FIGURE_ACTIONS = frozenset(
+    {
+        "arena.export",
+        "break.export",
+        "compare.export_figure",
+        "gallery.export_figure",
+        "study.export_trade_offs",
+        "sweep.export_figure",
+        "train.export_figure",
+    }
+)
+"""Actions of features that export the figures of their panels."""
+FIGURE_SHOWN = Need(
+    lambda s: s.runs_shown > 0 or bool(FIGURE_ACTIONS & s.features), translatable("no panel shows a figure")
+)
 
 
 class ExportHolder(Protocol):
@@ -70,11 +87,11 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
     yield ActionSpec(
         "file.export_figure",
         "&Export figure…",
-        "Write the plots to an SVG, PDF or PNG file, as shown or for a paper",
+        "Write the figure in front to a PDF, SVG or PNG file for a paper, or to a web page: plots, sweep, comparison",
         "export_figure",
         ("Ctrl+E",),
         lambda w, _: w.exports.ask_figure(),
-        (PLOTS_SHOWN,),
+        (FIGURE_SHOWN,),
     )
     yield ActionSpec(
         "file.export_data",

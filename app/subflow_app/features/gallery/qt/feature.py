@@ -37,6 +37,7 @@ class GalleryFeature(SessionFeature["GallerySession"]):
     """The panel of experiments and its actions."""
 
     panel_name = "gallery"
+    export_action = "gallery.export_figure"
     title = translatable("Experiments of the papers")
     room = (430, 240)
     scrolls = True
@@ -138,7 +139,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     yield ActionSpec(
         "gallery.export_figure",
         "&Export the figure…",
-        "Write the figure of the experiment as SVG, PDF or PNG, with the paper's values",
+        "Write the figure of the experiment to a file, with the paper's values",
         "export_figure",
         ("Ctrl+Alt+Shift+F",),
         lambda w, _: w.features[GalleryFeature].session.ask_export_figure(),
