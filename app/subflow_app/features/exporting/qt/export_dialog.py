@@ -51,7 +51,7 @@ from subflow_app.features.paper.core.paper_styles import (
 )
 from subflow_app.features.paper.core.plot_forms import names_in
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.theme import muted, set_style
 from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, heading, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import Index, TableModel, set_up_table
@@ -535,6 +535,7 @@ class FigureDialog(QDialog):
     def _format_button(self, name: Format, text: str, tip: str) -> QPushButton:
         button = named(QPushButton(tr(text), self), f"figure_format_{name}", tip=tr(tip))
         button.setCheckable(True)
+        set_style(button, lambda t: f"QPushButton:checked {{ color: {t.accent}; font-weight: bold; }}")
         button.setAutoDefault(False)
         if name == PAGE and self.figure.write_page is None:
             button.setEnabled(False)

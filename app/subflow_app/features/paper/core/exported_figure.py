@@ -21,8 +21,8 @@ class ExportedFigure:
         plan: the content for papers.
         as_shown: the content in the style "As shown"; None: the same content.
         write_data: writes the data as CSV; None: the figure has no table of data.
-        write_page: writes a web page; None: there is none.
-        no_page: reason why there is no web page, as a whole sentence.
+        write_page: writes a web page; None for a figure without one.
+        no_page: reason why the figure has no web page, as a whole sentence.
     """
 
     name: str
