@@ -42,14 +42,15 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     tabs = child(window.inspector, QTabBar, "inspectorTabs")
     tabs.setFocus()
     way: list[QWidget | None] = []
-    for _ in range(5):
+    for _ in range(6):
         focused = present(QApplication.focusWidget())
         QTest.keyClick(focused, Qt.Key.Key_Tab)
         way.append(QApplication.focusWidget())
 
     rows = {row.key: row.editor for row in window.inspector.form.rows()}
     first, second = rows["links.wifi.ends"].findChildren(QComboBox)
-    assert way == [window.inspector.outline_view, first, second, rows["links.wifi.rate"], rows["links.wifi.delay"]]
+    name, rate, delay = (rows[f"links.wifi.{key}"] for key in ("@name", "rate", "delay"))
+    assert way == [window.inspector.outline_view, name, first, second, rate, delay]
 
 
 @pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])

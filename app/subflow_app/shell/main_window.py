@@ -225,6 +225,8 @@ class MainWindow(QMainWindow):
         self.topology.arranging.dropped.connect(self.notices.action_failed)
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
+        self.inspector.paths_wanted.connect(self.drawing.flows.ask_paths)
+        self.drawing.name_wanted.connect(self._edit_name)
         self.runs.state_changed.connect(self.update_actions)
         self.toolbar.speed_slider.limit_chosen.connect(self.set_speed_limit)
         self.session.join_live(self.live, self.inspector)
@@ -435,6 +437,11 @@ class MainWindow(QMainWindow):
         self.docks.set_open("inspector", True)
         self.inspector.show_key(key)
         self.inspector.start_editing()
+
+    def _edit_name(self, key: str) -> None:
+        self.docks.set_open("inspector", True)
+        self.inspector.show_key(key)
+        self.inspector.edit_name()
 
     def _on_run_ended(self, _job: object, _result: object) -> None:
         if self._closes_when_ended:
