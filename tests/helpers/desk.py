@@ -474,6 +474,7 @@ class Desk(QMainWindow):
                 has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
                 runs_selected=len(self.history.selected()) if "history" in made else 0,
+                runs_seen=len(self.history.selected()) if "history" in made and not self.history.isHidden() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 features=self.features.possible(),

@@ -57,6 +57,11 @@ def test_no_two_actions_share_a_shortcut_where_both_work() -> None:
         assert [key for key, count in keys.items() if count > 1] == [], scope
 
 
+def test_no_shortcut_has_ctrl_and_alt_which_systems_and_keyboards_use_themselves() -> None:
+    owned = [spec.id for spec in ACTIONS for key in spec.shortcuts if {"Ctrl", "Alt"} <= {*key.split("+")}]
+    assert owned == []
+
+
 def test_single_keys_work_only_where_nobody_types() -> None:
     for spec in ACTIONS:
         for shortcut in spec.shortcuts:
@@ -192,12 +197,12 @@ IDLE = WindowState(is_valid=True)
         (WindowState(runs_shown=1), ["file.export_figure", "file.export_data", "view.fit"], ["history.clear_overlay"]),
         (WindowState(runs_shown=2), ["history.clear_overlay"], ["history.overlay"]),
         (
-            WindowState(runs_shown=1, runs_selected=1, has_store=True, can_write=True),
+            WindowState(runs_shown=1, runs_selected=1, runs_seen=1, has_store=True, can_write=True),
             ["history.overlay", "history.rename", "history.tag", "history.note", "history.delete", "history.export"],
             [],
         ),
         (
-            WindowState(runs_selected=2, has_store=True, can_write=True),
+            WindowState(runs_selected=2, runs_seen=2, has_store=True, can_write=True),
             ["history.open", "history.tag", "history.delete"],
             ["history.rename", "history.note", "history.open_scenario", "history.export", "history.overlay"],
         ),

@@ -108,6 +108,8 @@ class MainWindow(QMainWindow):
         self.desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self.closes_unasked = self._closes_when_changed = False
+        self.restarts = False  # the program starts again after the window has closed
+        self._uses_script = False  # the editor of scripts was used after canvas and inspector
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
         self._make_parts(actions, example)
         self._place_parts()
@@ -262,7 +264,9 @@ class MainWindow(QMainWindow):
         self.workspaces.changed.connect(self._on_workspace_changed)
         self.workspaces.left.connect(self._on_workspace_left)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
+        self.history.seen_changed.connect(self.update_actions)
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
+        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr] # a QApplication
         self.drops.set_trace_opener(self.features[CompareFeature].import_file)
         self.features.connect_parts()
         for feature in self.features:
@@ -329,6 +333,34 @@ class MainWindow(QMainWindow):
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
+    def save(self) -> None:
+        """Save the script if its editor was used last and is visible, else the scenario."""
+        if self._is_script_used:
+            self.bar.trigger("script.save")
+        else:
+            self.documents.save()
+
+    def _on_focus_changed(self) -> None:
+        """Remember if script or scenario was used last: Esc and clicks on buttons move the focus elsewhere."""
+        # Not from the signal, whose widgets may be about to be deleted.
+        now = QApplication.focusWidget()
+        if now is None:
+            return
+        panel = self.features[ScriptFeature].panel
+        if panel.isAncestorOf(now):
+            self._uses_script = True
+        elif any(part.isAncestorOf(now) for part in (self.topology, self.inspector)):
+            self._uses_script = False
+        self._show_saved()
+
+    @property
+    def _is_script_used(self) -> bool:
+        feature = self.features[ScriptFeature]
+        return self._uses_script and feature.panel.isVisible() and self.bar["script.save"].isEnabled()
+
+    def _show_saved(self) -> None:
+        self.bar["file.save"].setText(tr("&Save the script and run") if self._is_script_used else tr("&Save"))
+
     def _figures_in_front(self) -> list[QAction]:
         """Actions that export the figures of panels in front of the plots: with the focus, or in place of the plots."""
         focused = QApplication.focusWidget()
@@ -365,6 +397,11 @@ class MainWindow(QMainWindow):
         self.closes_unasked = self._closes_when_ended = True
         self.close()
 
+    def restart(self) -> None:
+        """Close the window, which may ask about unsaved work, and start the program again."""
+        self.restarts = True
+        self.close()
+
     def tell(self, text: str) -> None:
         """Show a message in the status bar for some seconds."""
         self.statusBar().showMessage(text, _MESSAGE_MS)
@@ -392,6 +429,7 @@ class MainWindow(QMainWindow):
                 can_redo=redo_text is not None,
                 runs_shown=self.shown.count,
                 runs_selected=len(self.history.selected()),
+                runs_seen=len(self.history.selected()) if self.history.isVisible() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
@@ -505,10 +543,9 @@ class MainWindow(QMainWindow):
         """Ask about unsaved changes, stop and keep a run, and close the database."""
         # Ask the features first: a training may keep the window open until its checkpoint is saved, and then close it
         # again. The user must not be asked about unsaved changes twice.
-        if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
-            event.ignore()
-            return
-        if self.runs.is_running and not self._closes_when_ended and not self._may_end_run():
+        may_close = self._closes_when_ended or (self.features.may_close() and self.documents.may_discard())
+        if not may_close or (self.runs.is_running and not self._closes_when_ended and not self._may_end_run()):
+            self.restarts = False
             event.ignore()
             return
         if self.runs.is_running:

@@ -224,7 +224,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sho&w the arena",
         "Rank controllers and agents in families of networks, with intervals",
         "arena",
-        ("Ctrl+Alt+Shift+Z",),
+        (),
         lambda w, _: w.features[ArenaFeature].show(),
     )
     yield ActionSpec(
@@ -232,7 +232,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run the arena &quickly",
         "Enter everyone in ten networks of each family; existing outcomes are kept",
         "run_quick",
-        ("Ctrl+Alt+Shift+L",),
+        (),
         lambda w, _: w.features[ArenaFeature].run(is_quick=True),
         (
             WRITABLE,
@@ -244,7 +244,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run the arena in f&ull",
         "Enter everyone in twenty networks of each family; existing outcomes are kept",
         "run",
-        ("Ctrl+Alt+Shift+K",),
+        (),
         lambda w, _: w.features[ArenaFeature].run(is_quick=False),
         (
             WRITABLE,
@@ -256,7 +256,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "St&op the arena",
         "End the arena; finished outcomes are kept, and running it again computes the missing ones",
         "stop",
-        ("Ctrl+Alt+Shift+S",),
+        (),
         lambda w, _: w.features[ArenaFeature].stop(),
         (possible("arena.stop", translatable("the arena is not running")),),
     )
@@ -265,7 +265,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export the lea&derboard…",
         "Write every value as CSV, or the picture that is shown as SVG or PNG",
         "export_figure",
-        ("Ctrl+Alt+Shift+G",),
+        (),
         lambda w, _: w.features[ArenaFeature].ask_export(),
         (possible("arena.export", translatable("the arena shows nothing yet")),),
     )

@@ -425,7 +425,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sho&w what breaks claims",
         "Look for networks in which a claim about a controller fails",
         "break",
-        ("Ctrl+Alt+Shift+A",),
+        (),
         lambda w, _: w.features[BreakFeature].show(),
     )
     yield ActionSpec(
@@ -433,7 +433,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Look for networks",
         "Look for networks in which the claim fails; an earlier search of the same kind is continued",
         "run",
-        ("Ctrl+Alt+Shift+J",),
+        (),
         lambda w, _: w.features[BreakFeature].start(),
         (
             WRITABLE,
@@ -445,7 +445,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Pause or resume the run",
         "Pause or resume the search",
         "pause",
-        ("Ctrl+Alt+Shift+F5",),
+        (),
         lambda w, _: w.features[BreakFeature].pause(),
         (possible("break.pause", _NOT_SEARCHING),),
     )
@@ -454,7 +454,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "S&top the search",
         "End the search; networks tried so far are kept, and starting it again continues from there",
         "stop",
-        ("Ctrl+Alt+Shift+F6",),
+        (),
         lambda w, _: w.features[BreakFeature].stop(),
         (possible("break.stop", _NOT_SEARCHING),),
     )
@@ -463,7 +463,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Fill in the &search",
         "Fill the form from the chosen search, to continue it or to change it",
         "retry",
-        ("Ctrl+Alt+Shift+F11",),
+        (),
         lambda w, _: w.features[BreakFeature].fill(),
         (possible("break.fill", translatable("choose an earlier search first")),),
     )
@@ -472,7 +472,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Open the network",
         "Open the selected network as a scenario of its own",
         "scenario",
-        ("Ctrl+Alt+Shift+F10",),
+        (),
         lambda w, _: w.features[BreakFeature].open_selected(),
         (possible("break.open", _NONE_SELECTED),),
     )
@@ -481,7 +481,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Run both",
         "Run the controller and one that keeps the claim, overlay them, and explain the moment at which they diverge",
         "overlay",
-        ("Ctrl+Alt+Shift+F7",),
+        (),
         lambda w, _: w.features[BreakFeature].run_selected(),
         (NOT_RUNNING, possible("break.run_both", _NONE_SELECTED)),
     )
@@ -490,7 +490,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Save the network as…",
         "Write the selected network as a scenario, with a file on what fails there",
         "save_as",
-        ("Ctrl+Alt+Shift+F8",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_save(),
         (possible("break.save", _NONE_SELECTED),),
     )
@@ -499,7 +499,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Save as &web page…",
         "Write the selected network as a web page with both runs, which any browser simulates again",
         "web_page",
-        ("Ctrl+Alt+Shift+5",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_page(),
         (possible("break.page", _NONE_SELECTED),),
     )
@@ -508,7 +508,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Export the search…",
         "Write the map of the search as a figure, with every network that was tried as a table",
         "export_figure",
-        ("Ctrl+Alt+Shift+F9",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_export(),
         (possible("break.export", translatable("no search with results is shown")),),
     )

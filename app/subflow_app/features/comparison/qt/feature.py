@@ -532,7 +532,7 @@ def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Ta&bulate runs…",
         "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
         "compare",
-        ("Ctrl+Alt+U",),
+        (),
         lambda w, _: w.features[CompareFeature].compare(),
     )
     yield ActionSpec(
@@ -566,7 +566,7 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Compare with the &kernel…",
         "Run the scenario on this machine's own TCP and MPTCP, in real time, and overlay that on a simulation",
         "kernel",
-        ("Ctrl+Alt+Q",),
+        (),
         lambda w, _: w.features[CompareFeature].run_kernel(),
         (WRITABLE, possible("study.kernel", translatable("the kernel is running a scenario"))),
     )
@@ -575,7 +575,7 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sto&p the kernel's run",
         "End the comparison with the kernel; nothing of it is kept",
         "stop",
-        ("Ctrl+Alt+Shift+Q",),
+        (),
         lambda w, _: w.features[CompareFeature].stop_kernel(),
         (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
         is_contextual=True,
@@ -589,7 +589,7 @@ def import_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Import measured t&race…",
         "Make a run from a measurement: CSV, a log of ss -tin, or a capture; dropping the file does the same",
         "import",
-        ("Ctrl+Alt+Y",),
+        (),
         lambda w, _: w.features[CompareFeature].ask_import(),
         (WRITABLE,),
     )

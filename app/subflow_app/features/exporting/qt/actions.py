@@ -46,7 +46,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "&Import topology…",
         "Make a scenario from a GraphML or GML file, such as those of the Topology Zoo",
         "import",
-        ("Ctrl+Shift+I",),
+        (),
         lambda w, _: w.topology_files.ask_import(),
     )
     yield ActionSpec(
@@ -54,7 +54,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Import a &web page…",
         "Make a scenario of a run in a web page, with what was changed there",
         "import",
-        ("Ctrl+Alt+Shift+7",),
+        (),
         lambda w, _: w.topology_files.ask_page(),
     )
     yield ActionSpec(
@@ -62,7 +62,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export topology as &GraphML…",
         "Write nodes and links to a GraphML file, for other programs",
         "topology",
-        ("Ctrl+Shift+G",),
+        (),
         lambda w, _: w.topology_files.ask_graphml(),
         (HAS_NODES,),
     )
@@ -71,7 +71,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export drawing as S&VG…",
         "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
         "export_figure",
-        ("Ctrl+Shift+V",),
+        (),
         lambda w, _: w.topology_files.ask_svg(),
         (HAS_NODES,),
     )
@@ -80,7 +80,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export drawing as &PNG…",
         "Write the drawing of the topology with its legend to an image",
         "export_figure",
-        ("Ctrl+Shift+X",),
+        (),
         lambda w, _: w.topology_files.ask_png(),
         (HAS_NODES,),
     )
@@ -107,7 +107,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "&Verify bundle…",
         "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
         "compare",
-        ("Ctrl+Alt+Shift+Y",),
+        (),
         lambda w, _: w.run_exports.ask_verify(),
     )
     yield ActionSpec(
@@ -115,7 +115,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "&Export run…",
         "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
         "export_data",
-        ("Ctrl+Alt+E",),
+        (),
         lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
         (ONE_SELECTED,),
         Scope.HISTORY,

@@ -210,7 +210,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Trade-offs of the runs",
         "Plot throughput against delay or friendliness for the runs in the plots, with their Pareto front",
         "trade_offs",
-        ("Ctrl+Alt+F",),
+        (),
         lambda w, _: w.features[FairnessFeature].show_trade_offs(),
     )
     yield ActionSpec(
@@ -218,7 +218,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Export trade-offs…",
         "Write the trade-offs that are shown as a figure, with a table of them",
         "export_figure",
-        ("Ctrl+Alt+R",),
+        (),
         lambda w, _: w.features[FairnessFeature].ask_export(),
         (possible("study.export_trade_offs", translatable("the Fairness panel shows no trade-offs")),),
         is_contextual=True,

@@ -150,7 +150,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Pause or resume the run",
         "Pause the selected sweeps, resume them, or make the missing runs of interrupted ones",
         "pause",
-        ("Ctrl+Alt+O",),
+        (),
         lambda w, _: w.features[SweepFeature].session.toggle(),
         (
             WRITABLE,
@@ -162,7 +162,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Stop",
         "End the selected sweeps; finished runs are kept, and the others can be made later",
         "stop",
-        ("Ctrl+Shift+Alt+W",),
+        (),
         lambda w, _: w.features[SweepFeature].session.stop(),
         (possible("sweep.stop", translatable("no selected sweep is running")),),
     )
@@ -184,7 +184,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Show the &runs",
         "Open the plots of the runs that were clicked in the view of a sweep",
         "plots",
-        ("Ctrl+Alt+Shift+O",),
+        (),
         lambda w, _: w.features[SweepFeature].session.show_runs(),
         (possible("sweep.show_runs", translatable("click a point in the view of a sweep first")),),
     )
@@ -203,7 +203,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export this &view…",
         "Write the view of the sweep as SVG, PDF or PNG",
         "export_figure",
-        ("Ctrl+Alt+Shift+E",),
+        (),
         lambda w, _: w.features[SweepFeature].export_figure(),
         (possible("sweep.export_figure", translatable("show a sweep as a picture in the Sweeps panel first")),),
     )
@@ -212,7 +212,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export the &data…",
         "Write every run of the sweep with its parameters and figures as CSV",
         "export_data",
-        ("Ctrl+Alt+Shift+D",),
+        (),
         lambda w, _: w.features[SweepFeature].export_data(),
         (possible("sweep.export_data", translatable("select a sweep in the Sweeps panel that has results")),),
     )
@@ -221,7 +221,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Save as &web page…",
         "Write the sweep as a web page: its figures, and the run of each point, which any browser simulates again",
         "web_page",
-        ("Ctrl+Alt+Shift+6",),
+        (),
         lambda w, _: w.features[SweepFeature].save_page(),
         (possible("sweep.page", translatable("select a sweep in the Sweeps panel that has results")),),
     )

@@ -326,7 +326,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Promote to &library…",
         "Put the best policy of the selected training into your library, where every scenario can name it",
         "promote",
-        ("Ctrl+Alt+P",),
+        (),
         lambda w, _: w.features[TrainingSession].promote(),
         (possible("train.promote", translatable("select one training on the Train page that has a policy")),),
         Scope.TRAINING,
