@@ -249,6 +249,15 @@ class Store:
         self.damaged = tuple(damaged)
         return rows
 
+    def count(self) -> int:
+        """Number of runs that are not deleted.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return int(reader.execute("SELECT count(*) FROM run WHERE deleted_at IS NULL").fetchone()[0])
+
     def value_keys(self) -> list[str]:
         """The keys of all recorded values, sorted: parameters and figures of any run.
 

@@ -27,6 +27,7 @@ from subflow_app.features.editor.qt.recovery import Recovery
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.exporting.qt.export_dialog import PAGE, FigureDialog, Format
 from subflow_app.features.exporting.qt.exporting import Exports, RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.fairness.qt import feature as fairness
@@ -226,7 +227,7 @@ class Desk(QMainWindow):
             qtbot: used to wait.
         """
         super().__init__()
-        self._qtbot = qtbot
+        self.qtbot = qtbot
         self._folder = folder
         self.resize(1400, 900)
         self.workers = Workers(self)
@@ -371,7 +372,16 @@ class Desk(QMainWindow):
     session = made_when_asked_for(_make_session)
 
     exports = made_when_asked_for(
-        lambda desk: Exports(desk.plots, desk.preferences, desk.workers, desk.dialogs, desk.notices, desk)
+        lambda desk: Exports(
+            desk.plots,
+            desk.shown,
+            desk.database,
+            desk.preferences,
+            desk.workers,
+            desk.dialogs,
+            desk.notices,
+            desk,
+        )
     )
 
     def _make_run_exports(self) -> RunExports:
@@ -464,6 +474,7 @@ class Desk(QMainWindow):
                 has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
                 runs_selected=len(self.history.selected()) if "history" in made else 0,
+                runs_seen=len(self.history.selected()) if "history" in made and not self.history.isHidden() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 features=self.features.possible(),
@@ -481,24 +492,24 @@ class Desk(QMainWindow):
     def open_database(self) -> None:
         """Opens the database in the settings, and waits until it is open."""
         self.database.open_first(self.preferences.settings.database)
-        self._qtbot.waitUntil(lambda: not self.database.is_opening)
+        self.qtbot.waitUntil(lambda: not self.database.is_opening)
 
     def run_once(self) -> int:
         """Runs the scenario to its end; returns the id of the run."""
-        with self._qtbot.waitSignal(self.runs.ended):
+        with self.qtbot.waitSignal(self.runs.ended):
             self.session.toggle()
         return self.history.runs()[0].id
 
     def wait_for_workers(self, timeout_ms: int = PATIENCE_MS) -> None:
         """Waits until no thread is at work."""
-        self._qtbot.waitUntil(lambda: not self.workers.is_busy, timeout=timeout_ms)
+        self.qtbot.waitUntil(lambda: not self.workers.is_busy, timeout=timeout_ms)
 
     def close_at_once(self) -> None:
         """Ends all work without questions, and closes."""
         self.closes_unasked = True
         if self.runs.is_running:
             self.runs.stop()
-            self._qtbot.waitUntil(lambda: not self.runs.is_running)
+            self.qtbot.waitUntil(lambda: not self.runs.is_running)
         for feature in self.features:
             feature.close()
         if "unsaved" in vars(self):
@@ -520,3 +531,34 @@ class MakeDesk(Protocol):
 
     def __call__(self, *kinds: Callable[[Desk], Feature], actions: Iterable[ActionSpec[Any]] = ()) -> Desk:
         """Makes a visible desk of these features, in the order of the main window, and of further actions."""
+
+
+def export_figure(
+    desk: Desk, action: str, path: Path, choose: Callable[[FigureDialog], object] = lambda _dialog: None
+) -> None:
+    """Exports a figure by an action and its dialog, without a preview; waits until the dialog is closed.
+
+    Args:
+        desk: a desk with scripted dialogs.
+        action: id of the action.
+        path: the file; its suffix is the format.
+        choose: makes further choices in the dialog.
+    """
+    dialog = asked_figure(desk, action, path)
+    choose(dialog)
+    with desk.qtbot.waitSignal(desk.exports.written, timeout=60_000):
+        dialog.export_button.click()
+    assert desk.exports.dialog is None
+
+
+def asked_figure(desk: Desk, action: str, path: Path) -> FigureDialog:
+    """The dialog that an action opens for a figure, in the format of the file, which answers the next question."""
+    assert isinstance(desk.dialogs, ScriptedDialogs)
+    desk.dialogs.answer("save_path", path)
+    desk.bar.trigger(action)
+    dialog = desk.exports.dialog
+    assert dialog is not None
+    formats: Mapping[str, Format] = {".pdf": "pdf", ".svg": "svg", ".png": "png", ".html": PAGE}
+    dialog.format_buttons[formats.get(path.suffix, "pdf")].setChecked(True)
+    dialog.preview.stop()
+    return dialog

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from PySide6.QtWidgets import QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
 from tests.helpers.real_hands import RealHands, window_manager
 from tests.helpers.walk.hands import front_dialog
 from tests.helpers.window import TWO_PATHS
@@ -25,7 +25,7 @@ from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play
 
-JOBS = ("compare", "states")
+JOBS = ("compare", "figure", "states")
 
 
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "200s"')
@@ -42,14 +42,18 @@ class Jobs:
 
     def compare(self, window: MainWindow) -> Iterator[Until]:
         """LIA against OLIA in the demo: from the welcome of a first start to the comparison."""
+        yield from self._demo(window)
+        yield from self._ask(window, self.hands)
+        yield from self._compare(window, self.hands, runs=2)
+
+    def _demo(self, window: MainWindow) -> Iterator[Until]:
+        """Runs the demo by its door of the welcome."""
         yield Until("the welcome", lambda: isinstance(front_dialog(), WelcomeDialog))
         welcome = front_dialog()
         assert isinstance(welcome, WelcomeDialog)
         yield from self._picture(window, "welcome")
         yield from self.hands.click(welcome.doors["demo"])
         yield Until("the demo to run", lambda: window.runs.is_running and window.isActiveWindow())
-        yield from self._ask(window, self.hands)
-        yield from self._compare(window, self.hands, runs=2)
 
     def _ask(self, window: MainWindow, hands: RealHands) -> Iterator[Until]:
         """Opens the dialog by its button, and chooses OLIA, too."""
@@ -79,6 +83,31 @@ class Jobs:
         yield Until("the comparison", lambda: feature.dialog is None and len(feature.view.page.model.rows) == runs)
         yield from self._picture(window, f"compared-{runs}")
         assert [line.label for line in feature.view.page.figures[0].lines] == ["lia", "olia"]
+
+    def figure(self, window: MainWindow) -> Iterator[Until]:
+        """The plots of the demo as a figure as wide as a column of IEEE, from the welcome to the file."""
+        yield from self._demo(window)
+        yield Until("the run to end", lambda: not window.runs.is_running and bool(window.shown.ids))
+        yield from self.hands.press("ctrl+e")
+        yield Until("the dialog", lambda: window.exports.dialog is not None and window.exports.dialog.isActiveWindow())
+        dialog = window.exports.dialog
+        assert dialog is not None
+        yield Until("the preview", lambda: dialog.preview.is_up_to_date and not dialog.preview.pixmap.isNull())
+        yield from self._picture(window, "figure")
+        yield from self.hands.press("Return")
+        yield Until("the question for the file", lambda: isinstance(front_dialog(), QFileDialog))
+        files = front_dialog()
+        assert isinstance(files, QFileDialog)
+        yield Until("the keyboard", files.isActiveWindow)
+        path = Path(files.selectedFiles()[0])
+        yield from self.hands.press("Return")
+        yield Until("the dialog to close", lambda: window.exports.dialog is None)
+        assert path.name.endswith(".pdf")
+        content = path.read_bytes()
+        assert content.startswith(b"%PDF")
+        box = content.split(b"/MediaBox [")[1].split(b"]")[0].split()
+        assert abs(float(box[2]) / 72 * 25.4 - 88.9) < 0.1
+        yield from self._picture(window, "exported")
 
     def after(self, window: MainWindow) -> Iterator[Until]:
         """Ten runs that start apart; one of them is opened, and two steps lead back. These acts do not count."""
@@ -167,7 +196,7 @@ def main(words: Sequence[str]) -> int:
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
     jobs = Jobs(options.pictures)
-    settings = {"theme": options.theme, "language": options.language, "is_welcomed": options.job != "compare"}
+    settings = {"theme": options.theme, "language": options.language, "is_welcomed": options.job == "states"}
     with window_manager():
         play(lambda window: jobs.story(options.job, window), settings=settings)
     return 0

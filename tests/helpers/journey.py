@@ -14,13 +14,12 @@ import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from PySide6.QtCore import QElapsedTimer, QPoint, QPointF, QSize, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QPoint, QPointF, QSize, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.inspector import choice_editor, choose, type_text
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.shell.main_window import MainWindow
 
 SIZE = QSize(1400, 900)
@@ -138,9 +137,8 @@ class Journey:
         self.dialogs.answer("save_path", figure, data)
         written: list[object] = []
         window.exports.written.connect(written.append)
-        # The dialog is modal: the actions in it run from its event loop.
-        QTimer.singleShot(0, window, self._choose_column)
         window.bar.trigger("file.export_figure")
+        self._choose_column()
         self.wait_for(lambda: len(written) == 1)
         window.bar.trigger("file.export_data")
         self.wait_for(lambda: len(written) == 2)
@@ -168,12 +166,10 @@ class Journey:
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _choose_column(self) -> None:
-        dialog = QApplication.activeModalWidget()
-        if not isinstance(dialog, FigureDialog) or not dialog.isVisible():
-            QTimer.singleShot(10, self.window, self._choose_column)
-            return
+        dialog = self.window.exports.dialog
+        assert dialog is not None
         dialog.style_box.setCurrentIndex(dialog.style_box.findData("ieee"))
-        dialog.kind.setCurrentIndex(dialog.kind.findData("pdf"))
+        dialog.format_buttons["pdf"].setChecked(True)
         self.wait_for(lambda: dialog.preview.is_up_to_date)
         self.picture("5-figure", dialog)
         dialog.export_button.click()

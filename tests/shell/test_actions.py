@@ -45,8 +45,6 @@ def test_every_action_is_complete(spec: ActionSpec[Any]) -> None:
     assert spec.tip[0].isupper()
     assert not spec.tip.endswith(".")
     assert spec.icon in GLYPHS
-    # Some plots have no key; the palette and the menu reach them all.
-    assert spec.shortcuts or spec.id.startswith("view.plot_")
     for shortcut in spec.shortcuts:
         assert QKeySequence(shortcut).toString(QKeySequence.SequenceFormat.PortableText)
 
@@ -57,6 +55,11 @@ def test_no_two_actions_share_a_shortcut_where_both_work() -> None:
         here = [(spec.id, key) for spec in ACTIONS if spec.scope is scope is not Scope.WINDOW for key in spec.shortcuts]
         keys = Counter(QKeySequence(key).toString() for _id, key in (*anywhere, *here))
         assert [key for key, count in keys.items() if count > 1] == [], scope
+
+
+def test_no_shortcut_has_ctrl_and_alt_which_systems_and_keyboards_use_themselves() -> None:
+    owned = [spec.id for spec in ACTIONS for key in spec.shortcuts if {"Ctrl", "Alt"} <= {*key.split("+")}]
+    assert owned == []
 
 
 def test_single_keys_work_only_where_nobody_types() -> None:
@@ -126,7 +129,7 @@ def test_what_cannot_be_done_says_why(spec: ActionSpec[Any]) -> None:
 
 def test_reason_comes_and_goes_with_the_state(window: MainWindow) -> None:
     export = window.bar["file.export_figure"]
-    assert "Not now: the plots show no run." in export.toolTip()
+    assert "Not now: no panel shows a figure." in export.toolTip()
     window.bar.update_state(WindowState(runs_shown=1))
     assert export.isEnabled()
     assert "Not now" not in export.toolTip() + export.statusTip()
@@ -194,12 +197,12 @@ IDLE = WindowState(is_valid=True)
         (WindowState(runs_shown=1), ["file.export_figure", "file.export_data", "view.fit"], ["history.clear_overlay"]),
         (WindowState(runs_shown=2), ["history.clear_overlay"], ["history.overlay"]),
         (
-            WindowState(runs_shown=1, runs_selected=1, has_store=True, can_write=True),
+            WindowState(runs_shown=1, runs_selected=1, runs_seen=1, has_store=True, can_write=True),
             ["history.overlay", "history.rename", "history.tag", "history.note", "history.delete", "history.export"],
             [],
         ),
         (
-            WindowState(runs_selected=2, has_store=True, can_write=True),
+            WindowState(runs_selected=2, runs_seen=2, has_store=True, can_write=True),
             ["history.open", "history.tag", "history.delete"],
             ["history.rename", "history.note", "history.open_scenario", "history.export", "history.overlay"],
         ),

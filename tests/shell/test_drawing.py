@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtWidgets import QApplication, QLineEdit, QPushButton, QToolButton
 from tests.helpers.present import child
 from tests.helpers.window import ScriptedDialogs
 
@@ -20,11 +20,43 @@ def test_several_selected_parts_stay_selected_while_the_inspector_shows_the_late
     assert list(window.topology.scene.chosen) == ["links.lte"]
 
 
-def test_the_inspector_shows_a_part_under_its_new_name(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+def test_a_part_is_renamed_where_its_properties_are(window: MainWindow) -> None:
+    before = window.documents.doc.text
+    window.activateWindow()
     window.topology.scene.choose(["links.wifi"])
-    dialogs.answer("line", "wlan")
     window.bar.trigger("topology.rename")
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    assert (editor.text(), editor.selectedText()) == ("wifi", "wifi")
+    QTest.keyClicks(editor, "wlan")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
     assert window.inspector.key == "links.wlan"
+    assert window.documents.doc.value("flows.download.paths") == [["wlan"], ["lte"]]
+    assert window.topology.scene.chosen == ("links.wlan",)
+    window.bar.trigger("edit.undo")
+    assert window.documents.doc.text == before
+
+
+def test_a_double_click_on_a_node_edits_its_name(window: MainWindow) -> None:
+    window.activateWindow()
+    at = window.topology.canvas.mapFromScene(window.topology.scene.node_positions()["client"])
+    QTest.mouseDClick(window.topology.canvas.viewport(), Qt.MouseButton.LeftButton, pos=at)
+    editor = QApplication.focusWidget()
+    assert isinstance(editor, QLineEdit)
+    assert editor.selectedText() == "client"
+
+
+def test_the_paths_of_a_flow_are_chosen_from_the_inspector(window: MainWindow) -> None:
+    window.inspector.show_key("flows.download.paths")
+    button = window.inspector.form.row("flows.download.paths")
+    assert button is not None
+    assert isinstance(button.editor, QPushButton)
+    assert button.editor.text() == "wifi, lte"
+    button.editor.click()
+    dialog = window.drawing.flows.dialog
+    assert dialog is not None
+    assert dialog.draft.wanted == [("wifi",), ("lte",)]
+    dialog.reject()
 
 
 def test_a_double_click_edits_a_note(window: MainWindow, dialogs: ScriptedDialogs) -> None:

@@ -93,6 +93,17 @@ def test_what_waits_for_the_next_start_is_said(window: MainWindow) -> None:
     assert "Size" in window.banners.text("settings")
 
 
+def test_a_restart_is_offered_and_an_answer_may_prevent_it(window: MainWindow, dialogs: ScriptedDialogs) -> None:
+    dialog = settings_dialog(window)
+    dialog.rows["language"].set_value("de")
+    press(dialog, QDialogButtonBox.StandardButton.Ok)
+    window.inspector.source.committed.emit(window.documents.doc.text + "# changed\n", 0)
+    dialogs.answer("ask_save_changes", "cancel")
+    window.banners.press("settings", "Restart now")
+    assert window.isVisible()
+    assert not window.restarts
+
+
 def test_defaults_come_back_but_not_before_ok(window: MainWindow) -> None:
     window.preferences.change(dataclasses.replace(window.preferences.settings, autosave=False, scale_percent=150))
     dialog = settings_dialog(window)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
+from pytestqt.qtbot import QtBot
 from tests.helpers.present import child, present
+from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.features.script.qt.desk import NewScript
+from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.shell.main_window import MainWindow
 
 # Far more than the number of fields in all panels.
@@ -42,14 +48,15 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     tabs = child(window.inspector, QTabBar, "inspectorTabs")
     tabs.setFocus()
     way: list[QWidget | None] = []
-    for _ in range(5):
+    for _ in range(6):
         focused = present(QApplication.focusWidget())
         QTest.keyClick(focused, Qt.Key.Key_Tab)
         way.append(QApplication.focusWidget())
 
     rows = {row.key: row.editor for row in window.inspector.form.rows()}
     first, second = rows["links.wifi.ends"].findChildren(QComboBox)
-    assert way == [window.inspector.outline_view, first, second, rows["links.wifi.rate"], rows["links.wifi.delay"]]
+    name, rate, delay = (rows[f"links.wifi.{key}"] for key in ("@name", "rate", "delay"))
+    assert way == [window.inspector.outline_view, name, first, second, rate, delay]
 
 
 @pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])
@@ -79,3 +86,31 @@ def assert_it_goes_round(window: MainWindow, start: QWidget, key: Qt.Key) -> Non
     assert has_left
     assert visited == panels.keys()
     assert QApplication.focusWidget() is start
+
+
+def test_ctrl_s_saves_what_was_worked_on_last(
+    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    dialogs.answer("save_path", path)
+    window.activateWindow()
+    window.topology.canvas.setFocus()
+    window.bar.trigger("file.save")
+    assert path.exists()
+    dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
+    window.bar.trigger("script.new_controller")
+    desk = window.features[ScriptFeature].session.desk
+    editor = window.features[ScriptFeature].session.panel.editor
+    assert editor.hasFocus()
+    assert window.bar["file.save"].text() == "&Save the script and run"
+    editor.put_text(editor.text + "\n# changed\n")
+    # Escape leaves the editor, which is still what the user works on.
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    assert not editor.hasFocus()
+    window.bar.trigger("file.save")
+    assert not desk.is_modified
+    window.runs.stop()
+    qtbot.waitUntil(lambda: not window.runs.is_running)
+    window.bar.trigger("view.workspace_run")
+    window.topology.canvas.setFocus()
+    assert window.bar["file.save"].text() == "&Save"

@@ -58,6 +58,16 @@ def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int], q
     assert listed(window) == [two_runs[1]]
 
 
+def test_runs_that_cannot_be_seen_are_not_deleted(window: MainWindow, two_runs: tuple[int, int]) -> None:
+    window.history.select([two_runs[0]])
+    assert window.bar["history.delete"].isEnabled()
+    window.docks.set_open("history", False)
+    assert not window.bar["history.delete"].isEnabled()
+    assert "first show the history" in window.bar["history.delete"].toolTip()
+    window.docks.set_open("history", True)
+    assert window.bar["history.delete"].isEnabled()
+
+
 def test_find_run_opens_the_history_with_the_keyboard_in_its_search(window: MainWindow, qtbot: QtBot) -> None:
     window.activateWindow()
     qtbot.waitUntil(window.isActiveWindow)
@@ -148,4 +158,4 @@ def test_a_database_that_vanishes_is_told_with_ways_on_and_the_list_stays(
     away.rename(path)
     window.banners.press("history", "Try again")
     assert listed(window) == [two_runs[0]]
-    assert child(window.history, QLabel, "history_count").text() == "1 run"
+    assert child(window.history, QLabel, "history_count").text() == "1 run, the search hides 1 (Esc)"

@@ -108,8 +108,14 @@ def test_the_slider_chooses_any_speed_by_keyboard_and_presets_move_it(qtbot: QtB
 
 
 @pytest.mark.own_window
-def test_closing_the_window_keeps_the_run_as_stopped(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+def test_closing_the_window_asks_and_keeps_the_run_as_stopped(
+    qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
     start_endless(qtbot, window)
+    dialogs.answer("confirm", False, True)
+    window.bar.trigger("file.quit")
+    assert window.isVisible()
+    assert window.runs.is_running
 
     window.bar.trigger("file.quit")
     qtbot.waitUntil(lambda: not window.isVisible())

@@ -42,6 +42,13 @@ def test_a_run_is_kept_with_all_that_makes_it_repeatable(store: Store) -> None:
     assert run.machine == {"host": "here"}
 
 
+def test_deleted_runs_do_not_count(store: Store) -> None:
+    first, _ = record(store, ramp(10)), record(store, ramp(10))
+    assert store.count() == 2
+    store.delete([first])
+    assert store.count() == 1
+
+
 def test_lists_have_headline_figures_and_no_documents(store: Store) -> None:
     run_id = record(store)
     (run,) = store.runs()

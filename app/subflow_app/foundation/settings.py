@@ -77,7 +77,7 @@ class Settings:
     database: str = ""
     reopens_last: bool = False
     autosave: bool = True
-    confirm_closing_run: bool = False
+    confirm_closing_run: bool = True
     confirm_purge: bool = True
     is_welcomed: bool = False
     saved_searches: Mapping[str, str] = field(default_factory=dict)

@@ -24,6 +24,7 @@ from PySide6.QtCore import (
     QLocale,
     QMessageLogContext,
     QObject,
+    QProcess,
     QSocketNotifier,
     Qt,
     QTimer,
@@ -39,7 +40,7 @@ from subflow_app.features.crashes.qt.feature import BugReports
 from subflow_app.foundation.crash_reports import end_watch
 from subflow_app.foundation.file_kinds import is_database_file
 from subflow_app.foundation.interruption import stopping_signals
-from subflow_app.foundation.paths import log_path
+from subflow_app.foundation.paths import log_path, own_command
 from subflow_app.foundation.resources import DEMO_SCENARIO, resource_path, use_language
 from subflow_app.foundation.session_log import SESSION_LOG
 from subflow_app.foundation.settings import load_settings
@@ -194,8 +195,9 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     _start_log()
     # Qt reads this variable when the application object is created, i.e. before the preferences exist.
     scale = load_settings().scale_percent
-    if scale != 100:
-        os.environ.setdefault("QT_SCALE_FACTOR", str(scale / 100))
+    is_scaled_here = scale != 100 and "QT_SCALE_FACTOR" not in os.environ
+    if is_scaled_here:
+        os.environ["QT_SCALE_FACTOR"] = str(scale / 100)
     application = make_application(sys.argv[:1])
     # Imported after the application object is created, because its icon should appear before these slow imports.
     from subflow_app.shell.actions import ACTIONS
@@ -226,6 +228,12 @@ def main(file: str | None = None, *, prepared: Callable[[MainWindow], object] | 
     _AfterFirstPaint(window, welcomes=path is None)
     code = application.exec()
     signals.release()
+    if window.restarts:
+        if is_scaled_here:
+            del os.environ["QT_SCALE_FACTOR"]  # the new process reads its own setting
+        opened = window.documents.doc.path
+        program, *words = own_command(*([] if opened is None else [str(opened)]))
+        QProcess.startDetached(program, words)
     gc.unfreeze()
     del watcher
     bugs.release()

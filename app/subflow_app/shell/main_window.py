@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
+from PySide6.QtGui import QAction, QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.features.catalog.core.catalog import app_catalog
@@ -109,6 +109,8 @@ class MainWindow(QMainWindow):
         self.desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self.closes_unasked = self._closes_when_changed = False
+        self.restarts = False  # the program starts again after the window has closed
+        self._uses_script = False  # the editor of scripts was used after canvas and inspector
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
         self._make_parts(actions, example)
         self._place_parts()
@@ -153,7 +155,17 @@ class MainWindow(QMainWindow):
         self.session = RunSession(self, self)
         self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs)
         self.live = LivePanel()
-        self.exports = Exports(self.plots, self.preferences, self.workers, self.dialogs, self.notices, self)
+        self.exports = Exports(
+            self.plots,
+            self.shown,
+            self.database,
+            self.preferences,
+            self.workers,
+            self.dialogs,
+            self.notices,
+            self,
+            self._figures_in_front,
+        )
         self.run_exports = RunExports(self.exports, self.database, self.workers, self.dialogs, self.tell, self)
         self.reports = Reports(self.exports, self.database, self.workers, self.tell, self)
         self.topology_files = TopologyFiles(self.documents, self.dialogs, self.banners, self.exports)
@@ -216,6 +228,8 @@ class MainWindow(QMainWindow):
         self.topology.arranging.dropped.connect(self.notices.action_failed)
         self.inspector.key_changed.connect(self.topology.select)
         self.inspector.refused.connect(self.notices.action_failed)
+        self.inspector.paths_wanted.connect(self.drawing.flows.ask_paths)
+        self.drawing.name_wanted.connect(self._edit_name)
         self.runs.state_changed.connect(self.update_actions)
         self.toolbar.speed_slider.limit_chosen.connect(self.set_speed_limit)
         self.session.join_live(self.live, self.inspector)
@@ -251,8 +265,10 @@ class MainWindow(QMainWindow):
         self.workspaces.changed.connect(self._on_workspace_changed)
         self.workspaces.left.connect(self._on_workspace_left)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
+        self.history.seen_changed.connect(self.update_actions)
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         self.drops.set_importer(self.features[ImportFeature].import_file)
+        QApplication.instance().focusChanged.connect(self._on_focus_changed)  # type: ignore[union-attr] # a QApplication
         self.features.connect_parts()
         for feature in self.features:
             feature.changed.connect(self.update_actions)
@@ -318,6 +334,46 @@ class MainWindow(QMainWindow):
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
 
+    def save(self) -> None:
+        """Save the script if its editor was used last and is visible, else the scenario."""
+        if self._is_script_used:
+            self.bar.trigger("script.save")
+        else:
+            self.documents.save()
+
+    def _on_focus_changed(self) -> None:
+        """Remember if script or scenario was used last: Esc and clicks on buttons move the focus elsewhere."""
+        # Not from the signal, whose widgets may be about to be deleted.
+        now = QApplication.focusWidget()
+        if now is None:
+            return
+        panel = self.features[ScriptFeature].panel
+        if panel.isAncestorOf(now):
+            self._uses_script = True
+        elif any(part.isAncestorOf(now) for part in (self.topology, self.inspector)):
+            self._uses_script = False
+        self._show_saved()
+
+    @property
+    def _is_script_used(self) -> bool:
+        feature = self.features[ScriptFeature]
+        return self._uses_script and feature.panel.isVisible() and self.bar["script.save"].isEnabled()
+
+    def _show_saved(self) -> None:
+        self.bar["file.save"].setText(tr("&Save the script and run") if self._is_script_used else tr("&Save"))
+
+    def _figures_in_front(self) -> list[QAction]:
+        """Actions that export the figures of panels in front of the plots: with the focus, or in place of the plots."""
+        focused = QApplication.focusWidget()
+        has_plots = self.plots.isVisible() and self.shown.count > 0
+        shown = [each for each in self.features if each.panel is not None and each.panel.isVisible()]
+        return [
+            self.bar[each.export_action]
+            for each in shown
+            if each.export_action
+            and (not has_plots or (focused is not None and each.panel is not None and each.panel.isAncestorOf(focused)))
+        ]
+
     def find_run(self) -> None:
         """Open the history and focus its search field."""
         self.docks.set_open("history", True)
@@ -340,6 +396,11 @@ class MainWindow(QMainWindow):
     def close_at_once(self) -> None:
         """Close without asking, when the program is ended from outside; the next start offers unsaved changes."""
         self.closes_unasked = self._closes_when_ended = True
+        self.close()
+
+    def restart(self) -> None:
+        """Close the window, which may ask about unsaved work, and start the program again."""
+        self.restarts = True
         self.close()
 
     def tell(self, text: str) -> None:
@@ -369,6 +430,7 @@ class MainWindow(QMainWindow):
                 can_redo=redo_text is not None,
                 runs_shown=self.shown.count,
                 runs_selected=len(self.history.selected()),
+                runs_seen=len(self.history.selected()) if self.history.isVisible() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
@@ -414,6 +476,11 @@ class MainWindow(QMainWindow):
         self.docks.set_open("inspector", True)
         self.inspector.show_key(key)
         self.inspector.start_editing()
+
+    def _edit_name(self, key: str) -> None:
+        self.docks.set_open("inspector", True)
+        self.inspector.show_key(key)
+        self.inspector.edit_name()
 
     def _on_run_ended(self, _job: object, _result: object) -> None:
         if self._closes_when_ended:
@@ -477,10 +544,9 @@ class MainWindow(QMainWindow):
         """Ask about unsaved changes, stop and keep a run, and close the database."""
         # Ask the features first: a training may keep the window open until its checkpoint is saved, and then close it
         # again. The user must not be asked about unsaved changes twice.
-        if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
-            event.ignore()
-            return
-        if self.runs.is_running and not self._closes_when_ended and not self._may_end_run():
+        may_close = self._closes_when_ended or (self.features.may_close() and self.documents.may_discard())
+        if not may_close or (self.runs.is_running and not self._closes_when_ended and not self._may_end_run()):
+            self.restarts = False
             event.ignore()
             return
         if self.runs.is_running:

@@ -9,7 +9,7 @@ from subflow_app.features.editor.core.layout import EDGES
 from subflow_app.features.gallery.qt.feature import GALLERY_MENU
 from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.plots.core.drawing import BIN_WIDTHS_S, BY_CONTROLLER, BY_RUN, BY_SUBFLOW, RAW_S, ColourBy
-from subflow_app.features.plots.core.spec import AGENTS, CONNECTION, INTERVALS
+from subflow_app.features.plots.core.spec import CONNECTION
 from subflow_app.features.running.core.runs import StepSize
 from subflow_app.features.running.qt.queue import QUEUE_MENU
 from subflow_app.features.training.qt.session import TRAINING_MENU
@@ -17,13 +17,14 @@ from subflow_app.toolkit.workspaces import PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
 # Modifier keys for the plots of each group; the other key is the number of the plot in its group, 1 to 9. Further plots
-# have no shortcut, because no other key is free on all keyboards.
-PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift", INTERVALS: "Ctrl+Alt", AGENTS: "Ctrl+Alt+Shift"}
+# have no shortcut. No shortcut has Ctrl and Alt: AltGr sends both on many keyboards, desktops use them for themselves,
+# and Linux switches consoles by Ctrl+Alt+F1 to F12.
+PLOT_KEYS = {"": "Alt", CONNECTION: "Alt+Shift"}
 
 # Speeds: (limit, text, icon, shortcut). The limit is in simulated seconds per second; None means no limit.
 SPEEDS: dict[str, tuple[float | None, str, str, str]] = {
-    "slower": (0.01, "Slow motion (0.01×)", "speed_slowest", "Ctrl+Shift+F4"),
-    "slow": (0.1, "Slow motion (0.1×)", "speed_slower", "Ctrl+Shift+F6"),
+    "slower": (0.01, "Slow motion (0.01×)", "speed_slowest", ""),
+    "slow": (0.1, "Slow motion (0.1×)", "speed_slower", ""),
     "real_time": (1.0, "Real time (1×)", "speed_slow", "F4"),
     "brisk": (10.0, "10× real time", "speed_medium", "Ctrl+F6"),
     "fast": (100.0, "100× real time", "speed_fast", "F6"),
@@ -40,7 +41,7 @@ STEPS: dict[StepSize, tuple[str, str, str]] = {
         "Ctrl+F10",
     ),
     "1ms": ("Step by &1 ms", "Advance the run by 1 ms of simulated time and pause", "Alt+F10"),
-    "100ms": ("Step by 1&00 ms", "Advance the run by 100 ms of simulated time and pause", "Ctrl+Alt+F10"),
+    "100ms": ("Step by 1&00 ms", "Advance the run by 100 ms of simulated time and pause", ""),
 }
 
 # Bins of curves over time: id -> (length, text, tip). The length is in s; 0 selects raw samples, and None a length that
@@ -67,10 +68,10 @@ COLOURS: dict[ColourBy, tuple[str, str]] = {
 
 # Themes: mode -> (text, tip, shortcut).
 THEMES = {
-    "light": ("&Light theme", "Use light colours", "Ctrl+Alt+L"),
-    "dark": ("&Dark theme", "Use dark colours", "Ctrl+Alt+D"),
-    "contrast": ("&High contrast theme", "Use black, white and yellow, with strong edges", "Ctrl+Alt+C"),
-    "system": ("&System theme", "Follow the desktop: light, dark or high contrast", "Ctrl+Alt+S"),
+    "light": ("&Light theme", "Use light colours", ""),
+    "dark": ("&Dark theme", "Use dark colours", ""),
+    "contrast": ("&High contrast theme", "Use black, white and yellow, with strong edges", ""),
+    "system": ("&System theme", "Follow the desktop: light, dark or high contrast", ""),
 }
 
 
@@ -346,6 +347,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.clear_overlay",
         "history.fork",
         "history.tabulate",
+        "compare.export_figure",
         "-",
         "history.rename",
         "history.tag",

@@ -51,6 +51,9 @@ class DialogPorts(FeatureHolder, PanelPorts, Protocol):
     def toggle_run(self) -> None:
         """Run the scenario, or pause or resume the run."""
 
+    def restart(self) -> None:
+        """Close the window, and start the program again."""
+
 
 class WindowDialogs(QObject):
     """Opens the dialogs and applies the choices made in them."""
@@ -100,7 +103,7 @@ class WindowDialogs(QObject):
         ports.bar.set_on(f"view.theme_{settings.theme}", True)
         ports.bar.set_on("run.record_decisions", settings.record_decisions)
         if later:
-            ports.notices.settings_later([tr(spec.label) for spec in later])
+            ports.notices.settings_later([tr(spec.label) for spec in later], ports.restart)
 
     def show_welcome_once(self) -> None:
         """Show the welcome dialog if it was never shown."""

@@ -40,6 +40,7 @@ class WindowState:
     can_move_nodes: bool = False  # the scenario can be edited, and nodes are not locked
     runs_shown: int = 0  # number of runs in the plots
     runs_selected: int = 0  # number of runs selected in the history
+    runs_seen: int = 0  # number of selected runs in a visible history
     has_store: bool = False
     can_write: bool = False  # the store is writable
     plots_without_data: frozenset[str] = frozenset()  # ids of plots without data in any shown run
@@ -86,7 +87,13 @@ HAS_NODES = Need(lambda s: s.has_nodes, translatable("the canvas is empty"))
 STORE = Need(lambda s: s.has_store, translatable("no database is open"))
 WRITABLE = Need(lambda s: s.can_write, translatable("no database is open that can be written"))
 SELECTED = Need(lambda s: s.runs_selected > 0, translatable("select runs in the history first"))
+SEEN = Need(lambda s: s.runs_seen > 0, translatable("first show the history and select runs, so that they are seen"))
 ONE_SELECTED = Need(lambda s: s.runs_selected == 1, translatable("select one run in the history first"))
+
+
+def keys(shortcut: str) -> tuple[str, ...]:
+    """The shortcuts of an action in a table: the given one, or none for an empty text."""
+    return (shortcut,) if shortcut else ()
 
 
 def possible(action_id: str, otherwise: str) -> Need:

@@ -41,6 +41,7 @@ class Feature(QObject):
         panel_name: object name of its panel, a key of `workspaces.PANELS`; empty for a feature without a panel.
         panel: the content of that panel.
         strip: widget below the panels, as wide as the window.
+        export_action: id of the action that exports the figure of the panel; empty for a panel without a figure.
     """
 
     changed = Signal()  # the result of `possible` has changed
@@ -48,6 +49,7 @@ class Feature(QObject):
     panel_name = ""
     panel: QWidget | None = None
     strip: QWidget | None = None
+    export_action = ""
 
     def connect_parts(self) -> None:
         """Connect to the other parts of the window; called once all of them exist."""

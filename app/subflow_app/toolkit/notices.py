@@ -58,15 +58,15 @@ class Notices:
         ways = [Way(tr("Open folder"), lambda: QDesktopServices.openUrl(folder))]
         self._banners.show_banner("export", "info", tr("Written: {path}", path=path), ways)
 
-    def settings_later(self, labels: Sequence[str]) -> None:
-        """Report that the settings with these labels take effect at the next start."""
+    def settings_later(self, labels: Sequence[str], restart: Callable[[], None]) -> None:
+        """Report that the settings with these labels take effect at the next start, with a button that restarts."""
         text = trn(
             "{settings}: this setting changes when Subflow starts again.",
             "{settings}: these settings change when Subflow starts again.",
             len(labels),
             settings=", ".join(labels),
         )
-        self._banners.show_banner("settings", "info", text)
+        self._banners.show_banner("settings", "info", text, [Way(tr("Restart now"), restart)])
 
     def settings_failed(self, text: str) -> None:
         """Report that the settings could not be saved."""

@@ -21,18 +21,18 @@ PANELS = {
     "queue": ("Queue", "queue", "Ctrl+6"),
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
     "events": ("Events", "events", "Ctrl+7"),
-    "compare": ("Compare", "compare", "Ctrl+Alt+Shift+U"),
+    "compare": ("Compare", "compare", ""),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
-    "lab": ("Lab", "example", "Ctrl+Alt+9"),
-    "gallery": ("Experiments", "gallery", "Ctrl+Alt+8"),
-    "arena": ("Arena", "arena", "Ctrl+Alt+7"),
-    "break": ("Breaking claims", "break", "Ctrl+Alt+Shift+F2"),
-    "script": ("Script", "script", "Ctrl+Alt+6"),
+    "lab": ("Lab", "example", ""),
+    "gallery": ("Experiments", "gallery", ""),
+    "arena": ("Arena", "arena", ""),
+    "break": ("Breaking claims", "break", ""),
+    "script": ("Script", "script", ""),
 }
 
-# Workspaces: id -> (title, purpose of the arrangement, icon, shortcut).
+# Workspaces: id -> (title, purpose of the arrangement, icon, shortcut, if people use it daily).
 WORKSPACES = {
     "design": ("Drawing", "to draw: a large topology and the inspector", "topology", "Ctrl+Shift+1"),
     "run": ("Simulation", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
@@ -49,7 +49,7 @@ WORKSPACES = {
         "Writing scripts",
         "to write controllers and schedulers: the script and the plots",
         "script",
-        "Ctrl+Alt+5",
+        "",
     ),
 }
 DEFAULT_WORKSPACE = "run"

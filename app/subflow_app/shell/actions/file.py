@@ -31,7 +31,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "New e&mpty scenario",
         "Start with an empty canvas, to draw a topology from scratch",
         "new_empty",
-        ("Ctrl+Alt+N",),
+        (),
         lambda w, _: w.documents.new_empty(),
     )
     yield ActionSpec(
@@ -39,7 +39,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "New from &template…",
         "Start with a topology from the literature, and choose its rates and numbers of flows",
         "template",
-        ("Ctrl+Alt+T",),
+        (),
         lambda w, _: w.documents.ask_template(),
     )
     yield ActionSpec(
@@ -51,7 +51,12 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         lambda w, _: w.documents.ask_open(),
     )
     yield ActionSpec(
-        "file.save", "&Save", "Save the scenario to its file", "save", ("Ctrl+S",), lambda w, _: w.documents.save()
+        "file.save",
+        "&Save",
+        "Save the scenario to its file, or the script if you have worked in its editor",
+        "save",
+        ("Ctrl+S",),
+        lambda w, _: w.save(),
     )
     yield ActionSpec(
         "file.save_as",
@@ -79,7 +84,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Save a &copy of the database…",
         "Write all stored runs to a new file, to share or to keep",
         "database_copy",
-        ("Ctrl+Shift+B",),
+        (),
         lambda w, _: w.database.ask_save_copy(),
         (STORE,),
     )
@@ -147,7 +152,7 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         "&Welcome",
         "Show the three ways into the program: demo, labs, new topology",
         "welcome",
-        ("Ctrl+Alt+W",),
+        (),
         lambda w, _: w.window_dialogs.show_welcome(),
     )
     yield ActionSpec(
@@ -171,6 +176,6 @@ def help_rows() -> Iterator[ActionSpec[MainWindow]]:
         "&About Subflow",
         "Version, licences and where files are kept",
         "about",
-        ("Ctrl+Shift+F1",),
+        (),
         lambda w, _: w.window_dialogs.show_about(),
     )

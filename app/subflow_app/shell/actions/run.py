@@ -13,11 +13,13 @@ from subflow_app.toolkit.action_bar import (
     PLOTS_SHOWN,
     RUNNABLE,
     RUNNING,
+    SEEN,
     SELECTED,
     WRITABLE,
     ActionSpec,
     Need,
     Scope,
+    keys,
 )
 from subflow_app.vocabulary.language import translatable
 
@@ -54,7 +56,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
             text,
             tip,
             "step",
-            (shortcut,),
+            keys(shortcut),
             lambda w, _, size=size: w.stepping.step(size),  # type: ignore[misc]
             (COMPLETE, RUNNABLE),
         )
@@ -100,7 +102,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
             text,
             "Simulate as fast as this computer can" if speed == "express" else f"Run at {text.lower()}, to watch",
             icon_name,
-            (shortcut,),
+            keys(shortcut),
             lambda w, _, limit=limit: w.set_speed_limit(limit),  # type: ignore[misc]
             checkable=True,
             group="speed",
@@ -186,7 +188,7 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         "delete",
         ("Del",),
         lambda w, _: w.history.delete_selected(),
-        (SELECTED, WRITABLE),
+        (SELECTED, SEEN, WRITABLE),
         Scope.HISTORY,
     )
     yield ActionSpec(
@@ -194,7 +196,7 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Remove deleted runs for &good…",
         "Free the disk space of all deleted runs; they cannot be brought back then",
         "purge",
-        ("Ctrl+Shift+Del",),
+        (),
         lambda w, _: w.database.ask_purge(asks=w.preferences.settings.confirm_purge),
         (WRITABLE, NOT_RUNNING),
     )

@@ -14,7 +14,7 @@ from subflow_app.features.plots.core import GROUPS, PLOTS
 from subflow_app.features.plots.core.drawing import BY_RUN
 from subflow_app.features.plots.qt.plot_view import DEFAULT_PLOTS
 from subflow_app.shell.menus import BINS, COLOURS, PLOT_KEYS, THEMES
-from subflow_app.toolkit.action_bar import HAS_NODES, PLOTS_SHOWN, ActionSpec, Need, Scope
+from subflow_app.toolkit.action_bar import HAS_NODES, PLOTS_SHOWN, ActionSpec, Need, Scope, keys
 from subflow_app.toolkit.workspaces import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.vocabulary.language import translatable
 
@@ -45,7 +45,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
             f"&{title}",
             f"Show or hide the {title.lower()} panel",
             icon_name,
-            (shortcut,),
+            keys(shortcut),
             lambda w, on, name=name: w.docks.set_open(name, on),  # type: ignore[misc] # mypy: no default in lambdas
             checkable=True,
             is_on=True,
@@ -64,7 +64,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
         translatable("Fold or unfold the &history"),
         translatable("Fold the panels below the plots to one line, or show them again"),
         "unfold_up",
-        ("Ctrl+Alt+0",),
+        (),
         lambda w, _: w.panels.fold.toggle(),
     )
     yield ActionSpec(
@@ -80,7 +80,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Reset &all layouts",
         "Put the panels of all workspaces back where they were at first",
         "reset_layout",
-        ("Ctrl+Alt+Shift+0",),
+        (),
         lambda w, _: w.workspaces.reset_all(),
     )
     for name, (title, purpose, icon_name, shortcut) in WORKSPACES.items():
@@ -89,7 +89,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
             f"{title} workspace",
             f"Arrange the panels {purpose}",
             icon_name,
-            (shortcut,),
+            keys(shortcut),
             lambda w, _, name=name: w.workspaces.show(name),  # type: ignore[misc]
             checkable=True,
             group="workspace",
@@ -265,7 +265,7 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
             text,
             tip,
             f"theme_{mode}",
-            (shortcut,),
+            keys(shortcut),
             lambda w, _, mode=mode: w.set_theme(mode),  # type: ignore[misc]
             checkable=True,
             group="theme",
@@ -327,14 +327,14 @@ def _curves() -> Iterator[ActionSpec[MainWindow]]:
     )
 
 
-# Edge or middle: (text, where, shortcut).
+# Edge or middle: (text, where).
 _ALIGNMENTS = {
-    "left": ("Align &left", "with the leftmost", "Ctrl+Alt+Left"),
-    "right": ("Align &right", "with the rightmost", "Ctrl+Alt+Right"),
-    "top": ("Align &top", "with the topmost", "Ctrl+Alt+Up"),
-    "bottom": ("Align &bottom", "with the lowest", "Ctrl+Alt+Down"),
-    "centre_x": ("Align in a &column", "in one column, by their centres", "Ctrl+Alt+V"),
-    "centre_y": ("Align in a ro&w", "in one row, by their centres", "Ctrl+Alt+H"),
+    "left": ("Align &left", "with the leftmost"),
+    "right": ("Align &right", "with the rightmost"),
+    "top": ("Align &top", "with the topmost"),
+    "bottom": ("Align &bottom", "with the lowest"),
+    "centre_x": ("Align in a &column", "in one column, by their centres"),
+    "centre_y": ("Align in a ro&w", "in one row, by their centres"),
 }
 
 
@@ -346,13 +346,13 @@ _MANY = Need(lambda s: s.nodes_selected >= 3, translatable("select three nodes o
 def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
     """Rows of the Topology menu for arranging nodes."""
     for edge in EDGES:
-        text, where, shortcut = _ALIGNMENTS[edge]
+        text, where = _ALIGNMENTS[edge]
         yield ActionSpec(
             f"arrange.align_{edge}",
             text,
             f"Align the selected nodes {where}",
             f"align_{edge}",
-            (shortcut,),
+            (),
             lambda w, _, edge=edge: w.topology.arranging.align(edge),  # type: ignore[misc]
             (_MOVABLE, _SEVERAL),
         )
@@ -361,7 +361,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Distribute &horizontally",
         "Give the selected nodes equal distances from left to right",
         "distribute_x",
-        ("Ctrl+Alt+Shift+H",),
+        (),
         lambda w, _: w.topology.arranging.distribute("x"),
         (_MOVABLE, _MANY),
     )
@@ -370,7 +370,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Distribute &vertically",
         "Give the selected nodes equal distances from top to bottom",
         "distribute_y",
-        ("Ctrl+Alt+Shift+V",),
+        (),
         lambda w, _: w.topology.arranging.distribute("y"),
         (_MOVABLE, _MANY),
     )
@@ -379,7 +379,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Lay out &automatically",
         "Find new places for the selected nodes, or for all of them if fewer than two are selected",
         "layout",
-        ("Ctrl+Alt+A",),
+        (),
         lambda w, _: w.topology.arranging.lay_out(),
         (_MOVABLE, HAS_NODES),
     )
@@ -388,7 +388,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Snap to &grid",
         "Let nodes that are dragged snap to a grid, which is drawn faintly",
         "grid",
-        ("Ctrl+Alt+G",),
+        (),
         lambda w, on: w.topology.arranging.set_grid(on),
         checkable=True,
     )
@@ -397,7 +397,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Loc&k nodes",
         "Keep nodes from being moved by accident; everything else stays possible",
         "lock",
-        ("Ctrl+Alt+K",),
+        (),
         lambda w, on: w.topology.set_locked(on),
         checkable=True,
     )
@@ -406,7 +406,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Overview &map",
         "Show an overview in a corner while the picture is larger than the view",
         "minimap",
-        ("Ctrl+Alt+M",),
+        (),
         lambda w, on: w.topology.minimap.set_wanted(on),
         checkable=True,
         is_on=True,
@@ -416,7 +416,7 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Timeline of &events",
         "Show what changes during the run on a timeline below the picture",
         "timeline",
-        ("Ctrl+Alt+J",),
+        (),
         lambda w, on: w.topology.set_strip_shown(on),
         checkable=True,
         is_on=True,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
-from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.comparison.qt.dialog import CompareDialog
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.jobs.progress import JobState
@@ -88,6 +90,28 @@ def test_two_controllers_are_compared_over_five_seeds(qtbot: QtBot, desk: Desk) 
         assert figure.lines[1].result in ("better", "worse", "unclear")
         assert figure.lines[1].p.startswith("p ")
     assert page.lead.text().startswith("olia compared with lia: ")
+
+
+def test_the_figures_are_exported_with_their_table(qtbot: QtBot, desk: Desk, tmp_path: Path) -> None:
+    assert not desk.bar["compare.export_figure"].isEnabled()
+    dialog = opened(qtbot, desk)
+    choose(qtbot, dialog, "lia", "olia")
+    dialog.seeds.setValue(2)
+    dialog.go.click()
+    page = compared(qtbot, desk, 4).view.page
+
+    def rename(asked: FigureDialog) -> None:
+        asked.style_box.choose("page")
+        asked.data.setChecked(True)
+        assert [box.text() for box in asked.plots] == [figure.title for figure in page.figures]
+        asked.set_word("olia", "OLIA (RFC draft)")
+
+    export_figure(desk, "compare.export_figure", tmp_path / "figure.svg", rename)
+    text = (tmp_path / "figure.svg").read_text()
+    for shown in ("lia", "OLIA (RFC draft)", *(figure.title for figure in page.figures)):
+        assert f">{shown}</text>" in text
+    assert ">olia</text>" not in text
+    assert "lia" in (tmp_path / "figure.csv").read_text()
 
 
 def test_a_run_is_one_click_away_and_two_steps_lead_back(qtbot: QtBot, desk: Desk) -> None:

@@ -6,6 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QGuiApplication
 from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.present import present
 from tests.helpers.topology import LEFT, drag_on, pixel_of
@@ -93,18 +94,11 @@ def test_duplicating_a_link_makes_a_parallel_one(desk: Desk) -> None:
     assert desk.topology.scene.chosen == ("links.wifi-2",)
 
 
-def test_renaming_asks_for_the_name_and_refuses_a_taken_one(desk: Desk, dialogs: ScriptedDialogs) -> None:
+def test_renaming_leads_to_the_name_of_the_selected_part(desk: Desk, qtbot: QtBot) -> None:
     desk.topology.scene.choose(["links.wifi"])
-    dialogs.answer("line", "lte", "wlan", None)
-    desk.bar.trigger("topology.rename")
-    assert "another link is called lte" in desk.banners.text("action")
-
-    desk.bar.trigger("topology.rename")
-    assert doc_of(desk).value("flows.download.paths") == [["wlan"], ["lte"]]
-    assert desk.topology.scene.chosen == ("links.wlan",)
-    desk.bar.trigger("topology.rename")
-    desk.document_stack.undo()
-    assert doc_of(desk).text == TWO_PATHS
+    with qtbot.waitSignal(desk.features[Drawing].name_wanted) as wanted:
+        desk.bar.trigger("topology.rename")
+    assert wanted.args == ["links.wifi"]
 
 
 def test_two_selected_nodes_are_connected(desk: Desk) -> None:

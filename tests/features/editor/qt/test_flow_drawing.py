@@ -118,6 +118,18 @@ def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: Desk)
     assert doc_of(network).is_valid
 
 
+def test_a_new_flow_has_the_size_that_is_typed(network: Desk) -> None:
+    dialog = ask(network, "a", "b")
+    QTest.keyClicks(dialog.flow_size, "5 apples")
+    assert not dialog.accept_button.isEnabled()
+    assert "5 apples" in dialog.told.text()
+    dialog.flow_size.clear()
+    QTest.keyClicks(dialog.flow_size, "50")
+    dialog.accept_button.click()
+    assert doc_of(network).value("flows.f1.size") == "50MB"
+    assert doc_of(network).is_valid
+
+
 def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(network: Desk) -> None:
     dialog = ask(network, "a", "b")
     check(dialog, False, 0, 1, 2)

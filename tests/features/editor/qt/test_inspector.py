@@ -108,6 +108,41 @@ def test_the_focus_goes_to_the_first_field(inspector: Inspector) -> None:
     assert inspector.outline_view.hasFocus()
 
 
+def test_a_name_is_edited_and_a_taken_one_is_refused_in_place(inspector: Inspector) -> None:
+    inspector.show_key("links.wifi")
+    QTest.keyClick(inspector.outline_view, Qt.Key.Key_F2)
+    name = row(inspector, "links.wifi.@name")
+    assert name.editor.hasFocus()
+    QTest.keyClicks(name.editor, "wire")
+    assert "another link is called wire" in name.message.text().lower()
+    QTest.keyClick(name.editor, Qt.Key.Key_Escape)
+    assert not name.message.isVisible()
+    QTest.keyClick(name.editor, Qt.Key.Key_F2)
+    QTest.keyClicks(name.editor, "wlan")
+    QTest.keyClick(name.editor, Qt.Key.Key_Return)
+    assert inspector.key == "links.wlan"
+    assert doc_of(inspector).value("events.0.link") == "wlan"
+    assert row(inspector, "links.wlan.@name").editor.hasFocus()
+    inspector._undo_stack.undo()
+    assert doc_of(inspector).text == DEMO
+
+
+def test_a_queue_is_typed_in_bandwidth_delay_products(inspector: Inspector) -> None:
+    doc_of(inspector).set_value("links.wifi.delay", "30ms")
+    inspector.show_key("links.wifi")
+    queue = row(inspector, "links.wifi.queue")
+    # 8 Mbit/s over 60 ms there and back are 60 000 bytes: 40 packets of 1 500 bytes.
+    assert queue.message.text().endswith("1 BDP is 40 packets: 8Mbit/s, RTT 60ms")
+    assert isinstance(queue.editor, TextEditor)
+    queue.editor.setFocus()
+    queue.editor.selectAll()
+    QTest.keyClicks(queue.editor, "0.5 BDP")
+    assert not queue.editor.accessibleDescription()
+    QTest.keyClick(queue.editor, Qt.Key.Key_Return)
+    assert doc_of(inspector).value("links.wifi.queue") == "20pkt"
+    assert row(inspector, "links.wifi.queue").message.text().startswith("0.5 BDP; ")
+
+
 def test_a_part_that_is_gone_gives_way_to_the_scenario(inspector: Inspector) -> None:
     inspector.show_key("links.wifi")
 

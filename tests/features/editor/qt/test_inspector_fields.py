@@ -150,7 +150,6 @@ def test_commits_while_the_cursor_stays_are_one_step(inspector: Inspector, stack
         ("links.wifi.rate", '{steps=[["0s","1Mbit/s"]]}', 'rate = { steps = [["0s", "1Mbit/s"]] }\n'),
         ("links.wifi.reverse.rate", "1Mbit/s", 'reverse = { rate = "1Mbit/s" }\n'),
         ("nodes.client.at", "10, 20", "at = [10, 20]\n"),
-        ("flows.download.paths", '[["wire", "wifi"]]', 'paths = [["wire", "wifi"]]\n'),
         ("name", "7", 'name = "7"\n'),
         ("events.0.at", "31s", 'at = "31s"\n'),
     ],

@@ -193,7 +193,7 @@ def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Expor
         (("--format", "pcapng", "--flow", "upload"), "download, cross, noise"),
         (("--format", "pcapng", "--at", "cable"), "sender, receiver, both"),
         (("--format", "pcapng", "--since", "soon"), "--since"),
-        (("--format", "pdf", "--style", "nature"), 'figure style "nature": must be one of page, ieee,'),
+        (("--format", "pdf", "--style", "nature"), 'figure style "nature": must be one of ieee, ieee-double,'),
         (("--format", "pdf", "--legend", "left"), '--legend = "left": must be one of below, above, inside, none'),
         (("--format", "pdf", "--width", "5"), "width of a figure is 40 to 600 mm, not 5 mm"),
         (("--format", "pdf", "--height", "5000"), "not 5000 mm"),

@@ -14,17 +14,22 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
-from PySide6.QtGui import QColor, QImage
-from PySide6.QtWidgets import QComboBox
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QGuiApplication, QImage
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QLineEdit
 from pytestqt.qtbot import QtBot
-from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.desk import Desk, MakeDesk, asked_figure, export_figure
 from tests.helpers.fake_runs import RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.window import ScriptedDialogs
 
+from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.qt.actions import rows
-from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource, shown_plan
-from subflow_app.features.paper.core.figure_plan import FigureChoice, figure_kind
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.plots_figure import shown_plan
+from subflow_app.features.paper.core.exported_figure import ExportedFigure
+from subflow_app.features.paper.core.figure_plan import TITLE, FigureChoice, figure_kind
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.figures import drawing, fill_figure, save_figure
 from subflow_app.features.plots.qt.curve_id import CurveId
@@ -34,6 +39,7 @@ from subflow_app.toolkit.workers import Workers
 
 DRAWN_MS = 60_000  # by a process that loads Matplotlib first
 SVG = "{http://www.w3.org/2000/svg}"
+AS_SHOWN_CHOICE = FigureChoice("shown", width_mm=170.0, height_mm=150.0)
 WIFI = CurveId(0, "download/1", "subflow")
 
 
@@ -57,7 +63,7 @@ def strokes(path: Path) -> set[str]:
 
 def save(plots: PlotView, path: Path, **size: float) -> None:
     """Writes the figure as shown."""
-    choice = FigureChoice(kind=figure_kind(path), **size)  # type: ignore[arg-type] # dpi is whole
+    choice = replace(AS_SHOWN_CHOICE, kind=figure_kind(path), **size)  # type: ignore[arg-type] # dpi is whole
     save_figure(choice.look("").of(shown_plan(plots.stack, has_all=True), choice.kind), path)
 
 
@@ -102,7 +108,7 @@ def test_figure_as_shown_has_marks_and_each_curve_of_a_crowd(plots: PlotView) ->
     plots.show_runs([finished_traces(make_scenario(*flows))])
     plots.stack.set_choices(replace(plots.stack.choices, crowds_summed_up=False))
     drawn = []
-    for choice, plan in ((FigureChoice(), everything), (FigureChoice("ieee"), paper)):
+    for choice, plan in ((AS_SHOWN_CHOICE, everything), (FigureChoice("ieee"), paper)):
         plan = replace(plan, plots=shown_plan(plots.stack).plots[:1])
         with drawing(choice.paper_style):
             figure = Figure()
@@ -123,26 +129,7 @@ def test_png_has_the_pixels_that_were_asked_for(plots: PlotView, tmp_path: Path)
     assert {"#ffffff", "#0072b2", "#d55e00"} <= shown
 
 
-# ---- by actions ----
-
-
-Choose = Callable[[FigureDialog], None]
-Chooser = Callable[[Choose], None]
-
-
-@pytest.fixture
-def choose(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> Chooser:
-    """Lets a function answer the next dialog, without pictures in the preview, which has its own tests."""
-
-    def answer_with(function: Choose) -> None:
-        def answer(dialog: FigureDialog) -> int:
-            dialog.preview.stop()
-            function(dialog)
-            return int(FigureDialog.DialogCode.Accepted)
-
-        monkeypatch.setattr(FigureDialog, "exec", answer)
-
-    return answer_with
+# ---- by the dialog ----
 
 
 def select(combo: QComboBox, data: object) -> None:
@@ -157,19 +144,14 @@ def desk(make_desk: MakeDesk) -> Desk:
     return made
 
 
-def test_figure_as_shown(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser) -> None:
+def test_figure_as_shown(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     def as_shown(dialog: FigureDialog) -> None:
         select(dialog.style_box, "shown")
-        select(dialog.kind, "pdf")
         dialog.width_mm.setValue(88.0)
-        assert not dialog.dpi.isEnabled()
+        assert dialog.dpi.isHidden()
         assert not dialog.legend.isEnabled()
 
-    choose(as_shown)
-    dialogs.answer("save_path", tmp_path / "mine.pdf")
-
-    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS):
-        desk.bar.trigger("file.export_figure")
+    export_figure(desk, "file.export_figure", tmp_path / "mine.pdf", as_shown)
 
     box = (tmp_path / "mine.pdf").read_bytes().split(b"/MediaBox [")[1].split(b"]")[0].split()
     assert float(box[2]) == pytest.approx(88 / 25.4 * 72, abs=1.0)
@@ -178,57 +160,50 @@ def test_figure_as_shown(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp
     assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_column_of_a_paper(qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser) -> None:
+def test_column_of_a_paper_with_own_words(desk: Desk, tmp_path: Path) -> None:
     desk.plots.legend_model.set_hidden(frozenset({WIFI}))
 
     def column(dialog: FigureDialog) -> None:
         select(dialog.style_box, "ieee")
-        select(dialog.kind, "svg")
         select(dialog.legend, "above")
-        dialog.heading.setText("My figure")
         dialog.data.setChecked(True)
         assert dialog.width_mm.value() == pytest.approx(88.9)
         assert not dialog.width_mm.isEnabled()
         assert [box.text() for box in dialog.plots] == ["Throughput", "Congestion window", "Round-trip time"]
         dialog.plots[2].setChecked(False)
+        words = {word.source: row for row, word in enumerate(dialog.words.rows)}
+        assert "Smoothed RTT (ms)" not in words
+        for source, text in ((TITLE, "My figure"), ("Time (s)", "t / s"), ("download · lte", "LTE")):
+            assert dialog.words.setData(dialog.words.index(words[source], 1), text)
 
-    choose(column)
-    dialogs.answer("save_path", tmp_path / "mine.svg")
-
-    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS):
-        desk.bar.trigger("file.export_figure")
+    export_figure(desk, "file.export_figure", tmp_path / "mine.svg", column)
 
     text = (tmp_path / "mine.svg").read_text()
     assert 'width="252pt"' in text
-    assert "<!-- Throughput (Mbit/s) -->" in text
-    assert "<!-- My figure -->" in text
-    assert "Smoothed RTT" not in text
-    assert "<!-- download · lte -->" in text
-    assert "<!-- download · wifi -->" not in text
+    for shown in ("Throughput (Mbit/s)", "My figure", "t / s", "LTE"):
+        assert f"<!-- {shown} -->" in text
+    for hidden in ("Smoothed RTT (ms)", "Time (s)", "download · lte", "download · wifi"):
+        assert f"<!-- {hidden} -->" not in text
     header, _ = read_csv(tmp_path / "mine.csv")
     assert "download/2:throughput_bps" in header
-    kept = desk.preferences.settings.figure
-    assert (kept["style"], kept["kind"], kept["legend"], kept["has_data"]) == ("ieee", "svg", "above", True)
+    kept = FigureChoice.from_entries(desk.preferences.settings.figure)
+    assert (kept.style, kept.kind, kept.legend, kept.has_data) == ("ieee", "svg", "above", True)
+    assert kept.words == {"Time (s)": "t / s", "download · lte": "LTE"}
 
 
-def test_a_file_for_each_plot(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser
-) -> None:
-    def apart(dialog: FigureDialog) -> None:
-        select(dialog.style_box, "acm")
-        select(dialog.files, False)
-
-    choose(apart)
+def test_a_file_for_each_plot(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     (tmp_path / "mine-cwnd.pdf").write_text("precious")
-    dialogs.answer("save_path", tmp_path / "mine.pdf", tmp_path / "mine.pdf")
     dialogs.answer("confirm", False, True)
+    dialog = asked_figure(desk, "file.export_figure", tmp_path / "mine.pdf")
+    select(dialog.style_box, "acm")
+    select(dialog.files, False)
 
-    desk.bar.trigger("file.export_figure")
+    dialog.export_button.click()
     assert (tmp_path / "mine-cwnd.pdf").read_text() == "precious"
     assert dialogs.asked[-1][1][2] == "mine-cwnd.pdf"
-
-    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS) as written:
-        desk.bar.trigger("file.export_figure")
+    dialogs.answer("save_path", tmp_path / "mine.pdf")
+    with desk.qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS) as written:
+        dialog.export_button.click()
 
     assert written.args == [tmp_path]
     assert sorted(path.name for path in tmp_path.glob("mine*")) == [
@@ -240,31 +215,66 @@ def test_a_file_for_each_plot(
     assert desk.preferences.settings.last_export_directory == str(tmp_path)
 
 
-def test_a_figure_may_be_refused(
-    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path, choose: Chooser
+def test_a_failure_is_shown_in_place_and_can_be_corrected(
+    qtbot: QtBot, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
-    choose(lambda dialog: select(dialog.style_box, "ieee"))
-    for name, why in (("gone/x.pdf", "choose another folder"), ("name", "no suffix")):
-        dialogs.answer("save_path", tmp_path / name)
-        with qtbot.waitSignal(desk.exports.failed, timeout=DRAWN_MS):
-            desk.bar.trigger("file.export_figure")
-        assert why in desk.banners.text("export")
-    assert list(tmp_path.glob("*.p*")) == []
+    dialog = asked_figure(desk, "file.export_figure", tmp_path / "gone" / "x.pdf")
+    dialog.export_button.click()
+    assert not dialog.export_button.isEnabled()
+    qtbot.waitUntil(lambda: "choose another folder" in dialog.problem.text(), timeout=DRAWN_MS)
+    assert dialog.problem.isVisible()
+    dialogs.answer("save_path", tmp_path / "name")
+    dialog.export_button.click()
+    assert "no suffix" in dialog.problem.text()
+    assert not desk.banners.text("export")
+    dialogs.answer("save_path", tmp_path / "right.pdf")
+    with qtbot.waitSignal(desk.exports.written, timeout=DRAWN_MS):
+        dialog.export_button.click()
+    assert [path.name for path in tmp_path.glob("*.p*")] == ["right.pdf"]
+
+
+def test_web_page_is_among_the_formats(desk: Desk, tmp_path: Path) -> None:
+    def page(dialog: FigureDialog) -> None:
+        assert not dialog.style_box.isEnabled()
+        assert not dialog.word_table.isEnabled()
+
+    export_figure(desk, "file.export_figure", tmp_path / "figure.html", page)
+    assert read_page(tmp_path / "figure.html").names == ["Two paths"]
+    # The next picture has the format of the last picture.
+    assert desk.preferences.settings.figure["kind"] == "pdf"
+
+
+def test_figure_is_copied_as_an_image(qtbot: QtBot, desk: Desk, tmp_path: Path) -> None:
+    dialog = asked_figure(desk, "file.export_figure", tmp_path / "unused.pdf")
+    select(dialog.style_box, "ieee")
+    dialog.copy_button.click()
+    image = QGuiApplication.clipboard()
+    qtbot.waitUntil(lambda: image.image().width() == pytest.approx(88.9 / 25.4 * 300, abs=2), timeout=DRAWN_MS)
+    dialog.reject()
 
 
 @pytest.fixture
-def source(qtbot: QtBot, plots: PlotView) -> Iterator[FigureSource]:
+def make_dialog(qtbot: QtBot, plots: PlotView) -> Iterator[Callable[[FigureChoice], FigureDialog]]:
     process = FigureProcess()
     workers = Workers(plots)
-    yield FigureSource(plots.stack, workers, process, plots)
+
+    def make(choice: FigureChoice) -> FigureDialog:
+        figure = ExportedFigure("figure", shown_plan(plots.stack), shown_plan(plots.stack, has_all=True))
+        dialog = FigureDialog(figure, choice, process, workers)
+        qtbot.addWidget(dialog)
+        return dialog
+
+    yield make
     process.close()
     workers.finish_all()
     qtbot.waitUntil(lambda: not workers.is_busy)
 
 
-def test_preview_shows_what_will_be_written(qtbot: QtBot, source: FigureSource) -> None:
-    dialog = FigureDialog(source, FigureChoice(style="ieee"))
-    qtbot.addWidget(dialog)
+MakeDialog = Callable[[FigureChoice], FigureDialog]
+
+
+def test_preview_shows_what_will_be_written(qtbot: QtBot, make_dialog: MakeDialog) -> None:
+    dialog = make_dialog(FigureChoice(style="ieee"))
     dialog.show()
 
     def shape() -> float:
@@ -284,14 +294,45 @@ def test_preview_shows_what_will_be_written(qtbot: QtBot, source: FigureSource) 
     dialog.reject()
 
 
-def test_dialog_begins_with_what_was_chosen_last(qtbot: QtBot, source: FigureSource) -> None:
-    choice = FigureChoice("custom", "png", 120.0, 33.0, 150, "inside", is_stacked=False, has_data=True)
-    dialog = FigureDialog(source, choice)
-    qtbot.addWidget(dialog)
+def test_double_click_in_the_preview_edits_a_word(qtbot: QtBot, make_dialog: MakeDialog) -> None:
+    dialog = make_dialog(FigureChoice(style="ieee"))
+    dialog.show()
+    qtbot.waitUntil(lambda: dialog.preview.is_up_to_date, timeout=DRAWN_MS)
+    picture, shown = dialog.preview.picture, dialog.preview.picture.pixmap().deviceIndependentSize()
+    place = next(place for place in dialog.preview.places if place[0] == "Time (s)")
+    middle = QPointF((place[1] + place[3]) / 2 * shown.width(), (place[2] + place[4]) / 2 * shown.height())
+    corner = QPointF(picture.width() - shown.width(), picture.height() - shown.height()) / 2
+    QTest.mouseDClick(picture, Qt.MouseButton.LeftButton, pos=(corner + middle).toPoint())
+    editor = dialog.word_table.findChild(QLineEdit)
+    assert isinstance(editor, QLineEdit)
+    assert editor.text() == "Time (s)"
+    editor.setText("Seconds")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    assert dialog.isVisible()  # Enter ends the editor only
+    qtbot.waitUntil(lambda: dialog.plan.words == {"Time (s)": "Seconds"})
+    dialog.set_word("Time (s)", "")
+    assert dialog.plan.words == {}
+    dialog.reject()
+
+
+def test_dialog_fits_a_small_screen(qtbot: QtBot, make_dialog: MakeDialog) -> None:
+    dialog = make_dialog(FigureChoice(style="custom", kind="png"))
+    dialog.resize(760, 333)
+    dialog.show()
+    assert (dialog.width(), dialog.height()) == (760, 333)
+    assert dialog.export_button.visibleRegion().boundingRect().size() == dialog.export_button.size()
+    dialog.reject()
+
+
+def test_dialog_begins_with_what_was_chosen_last(make_dialog: MakeDialog) -> None:
+    words = {"Time (s)": "t"}
+    choice = FigureChoice("custom", "png", 120.0, 33.0, 150, "inside", is_stacked=False, words=words)
+    dialog = make_dialog(choice)
 
     assert dialog.choice == choice
     assert dialog.plan.style.width_mm == 120.0
     assert (dialog.plan.kind, dialog.plan.dpi, dialog.plan.legend) == ("png", 150, "inside")
+    assert not dialog.data.isEnabled()  # this figure has no data
     dialog.reject()
 
 
@@ -351,15 +392,17 @@ os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
 from tests.helpers.fake_runs import finished_traces
+from subflow_app.features.paper.core.exported_figure import ExportedFigure
 from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figure_process import FigureProcess
-from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.toolkit.workers import Workers
 view = PlotView()
 view.show_runs([finished_traces()])
 process, workers = FigureProcess(), Workers(view)
-dialog = FigureDialog(FigureSource(view.stack, workers, process, view), FigureChoice(style="ieee"))
+dialog = FigureDialog(ExportedFigure("x", shown_plan(view.stack)), FigureChoice(style="ieee"), process, workers)
 dialog.show()
 while not dialog.preview.is_up_to_date:
     application.processEvents()

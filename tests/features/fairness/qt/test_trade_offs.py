@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPointF, Qt
-from PySide6.QtGui import QAction, QImage
+from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.features.fairness.core.test_trade_offs import RunOf
-from tests.helpers.desk import MakeDesk
+from tests.helpers.desk import MakeDesk, export_figure
 from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
@@ -18,7 +18,6 @@ from subflow_app.features.fairness.core.trade_offs import Point, TradeOffKind, t
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.fairness.qt.panel import TradeOffPage
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
-from subflow_app.foundation.errors import AppError
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:
@@ -89,19 +88,6 @@ def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) ->
     assert plot.has_better_corner
 
 
-def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
-    page.show_points(points(), TradeOffKind.DELAY)
-    for suffix in ("png", "svg", "pdf", "csv"):
-        page.write(tmp_path / f"figure.{suffix}")
-    assert QImage(str(tmp_path / "figure.png")).width() == 2007  # 170 mm at 300 px per inch
-    assert b"quick" in (tmp_path / "figure.svg").read_bytes()
-    assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
-    assert "neither" in (tmp_path / "figure.csv").read_text(encoding="utf-8")
-    for wrong in ("figure.bmp", "nowhere/figure.png"):
-        with pytest.raises(AppError):
-            page.write(tmp_path / wrong)
-
-
 def test_points_select_runs_in_history(
     make_desk: MakeDesk, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
 ) -> None:
@@ -121,13 +107,8 @@ def test_points_select_runs_in_history(
     desk.history.select([])
     page.table.selectRow(0)
     assert [row.id for row in desk.history.selected()] == [run]
-    dialogs.answer("save_path", tmp_path / "nowhere" / "figure.png", tmp_path / "figure.csv")
-    desk.bar.trigger("study.export_trade_offs")
-    settle()
-    assert "export" in " ".join(desk.banners.topics())
-    desk.bar.trigger("study.export_trade_offs")
-    settle()
-    assert (tmp_path / "figure.csv").exists()
+    export_figure(desk, "study.export_trade_offs", tmp_path / "figure.svg", lambda each: each.data.setChecked(True))
+    assert (tmp_path / "figure.csv").read_text().startswith("title,runs,is_best")
     page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
     page.kinds.activated.emit(page.kinds.currentIndex())  # as if a person had chosen
     settle()

@@ -13,7 +13,7 @@ from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.present import child, present
 from tests.helpers.window import TWO_PATHS
 
-from subflow_app.features.exporting.qt.export_dialog import shown_plan
+from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.forking.core.draft import ForkDraft
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.qt.dialog import ForkDialog

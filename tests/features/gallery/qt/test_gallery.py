@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
-from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.experiments import TINY, tiny_recipe
 from tests.helpers.present import present
 from tests.helpers.shipped_policies import use_printed
@@ -98,9 +98,7 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     assert desk.shown.count == 2
     # The drawing process draws figure and report.
     figure = tmp_path / "figure.svg"
-    dialogs.answer("save_path", figure)
-    with qtbot.waitSignal(desk.exports.written):
-        desk.bar.trigger("gallery.export_figure")
+    export_figure(desk, "gallery.export_figure", figure)
     assert figure.read_bytes().startswith(b"<?xml")
     dialogs.answer("folder", tmp_path / "report")
     with qtbot.waitSignal(desk.exports.written):

@@ -87,7 +87,7 @@ def test_search_finds_by_word_or_says_nothing_matches(qtbot: QtBot, desk: Desk, 
 
     QTest.keyClicks(desk.history.search, "wifi")
     qtbot.waitUntil(lambda: listed(desk) == [two_runs[0]])
-    assert desk.history.bar.count.text() == "1 run"
+    assert desk.history.bar.count.text() == "1 run, the search hides 1 (Esc)"
 
     desk.history.search.setText("nothing of the kind")
     qtbot.waitUntil(lambda: listed(desk) == [])
@@ -95,6 +95,18 @@ def test_search_finds_by_word_or_says_nothing_matches(qtbot: QtBot, desk: Desk, 
 
     desk.history.search.clear()
     qtbot.waitUntil(lambda: len(listed(desk)) == 2)
+
+
+def test_a_search_says_how_many_runs_it_hides_and_esc_shows_them(desk: Desk, two_runs: tuple[int, int]) -> None:
+    desk.history.select([two_runs[0], two_runs[1]])
+    desk.history.bar.search.set_text("nothing-like-this")
+    assert desk.history.bar.count.text() == "0 runs, the search hides 2 (Esc)"
+    # Runs that cannot be seen are no longer selected.
+    assert desk.history.selected() == []
+    assert not desk.bar["history.delete"].isEnabled()
+    QTest.keyClick(desk.history, Qt.Key.Key_Escape)
+    assert desk.history.bar.count.text() == "2 runs"
+    assert len(desk.history.runs()) == 2
 
 
 def test_two_runs_are_laid_over_each_other(desk: Desk, two_runs: tuple[int, int]) -> None:

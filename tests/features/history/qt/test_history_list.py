@@ -442,7 +442,7 @@ def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
 
     qtbot.waitUntil(lambda: names(desk) == ["run 5", "run 4"])
     assert listed == [["run 5", "run 4"]]
-    assert desk.history.bar.count.text() == "2 runs"
+    assert desk.history.bar.count.text() == "2 runs, the search hides 4 (Esc)"
 
 
 def test_a_list_read_in_the_background_gives_way_to_a_person(

@@ -16,7 +16,7 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.members import for_each
 from tests.helpers.present import child, present
 
-from subflow_app.features.exporting.qt.export_dialog import shown_plan
+from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id

@@ -17,7 +17,7 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.present import child
 
 from subflow_app.features.exporting.core.exports import export_shown
-from subflow_app.features.exporting.qt.export_dialog import shown_plan
+from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.features.paper.core.figures import render_figure

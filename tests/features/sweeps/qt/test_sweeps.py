@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.exporting.core.page_import import read_page
+from subflow_app.features.exporting.qt.export_dialog import FigureDialog
 from subflow_app.features.sweeps.core.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.features.sweeps.core.sweep_job import SweepJob
 from subflow_app.features.sweeps.qt.feature import SweepFeature
@@ -107,10 +108,19 @@ def test_views_of_a_sweep_are_drawn_and_exported(swept: Desk, qtbot: QtBot, dial
     assert all("95 % interval" in hit.text for hit in chart.hits())
     assert len(chart.hits()) == 4
     path = tmp_path / "map.svg"
-    dialogs.answer("save_path", path)
-    with qtbot.waitSignal(swept.exports.written, timeout=60_000):
-        swept.bar.trigger("sweep.export_figure")
-    assert "Goodput (Mbit/s)" in path.read_text()
+
+    def choose(dialog: FigureDialog) -> None:
+        dialog.style_box.choose("page")
+        dialog.data.setChecked(True)
+        dialog.set_word("Goodput (Mbit/s)", "Rate of data (Mbit/s)")
+
+    export_figure(swept, "sweep.export_figure", path, choose)
+    assert 'width="453.5' in path.read_text()  # 160 mm in points
+    assert "Rate of data (Mbit/s)" in path.read_text()
+    assert "Goodput (Mbit/s)" not in path.read_text()
+    assert len((tmp_path / "map.csv").read_text().splitlines()) == 9
+    export_figure(swept, "sweep.export_figure", tmp_path / "figure.html")
+    assert len(read_page(tmp_path / "figure.html").names) == 4
     data = tmp_path / "sweep.csv"
     dialogs.answer("save_path", data)
     with qtbot.waitSignal(swept.exports.written):

@@ -61,7 +61,7 @@ class LonePage:
 def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, trainings: FakeDesk) -> Iterator[LonePage]:
     owner = QObject()
     workers = Workers(owner)
-    actions = {name: QAction(name, owner) for name in ("start", *TRAINING_ACTIONS)}
+    actions = {name: QAction(name, owner) for name in ("start", *TRAINING_ACTIONS, "export_figure")}
     made = LonePage(TrainPage(workers, dialogs, actions), workers)
     qtbot.addWidget(made.train)
     made.train.resize(900, 700)

@@ -46,6 +46,20 @@ def learned(desk: FakeDesk, **options: float) -> Training:
     return training
 
 
+def test_curves_become_a_figure_in_the_same_units(plots: TrainingPlots, desk: FakeDesk) -> None:
+    assert plots.panels() == ()
+    training = learned(desk)
+    plots.show_trainings([(training, 0)])
+
+    panel = next(each for each in plots.panels() if "Mbit/s" in each.y_text)
+    assert (panel.form, panel.x_text) == ("trace", "Decisions (thousands)")
+    np.testing.assert_allclose(panel.series[0].means, training.log.values("flow_goodput_bps") / 1e6)
+    np.testing.assert_allclose(panel.series[0].x, training.log.values("step") / 1000)
+    lines = plots.data_text().splitlines()
+    assert lines[0] == "training,measure,axis,position,value"
+    assert len([line for line in lines if ",flow_goodput_bps," in line]) == 50
+
+
 def test_curves_are_in_the_units_of_their_axes(plots: TrainingPlots, desk: FakeDesk) -> None:
     training = learned(desk)
 

@@ -43,6 +43,7 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
     """The panel of the arena and its actions."""
 
     panel_name = "arena"
+    export_action = "arena.export"
     title = translatable("Arena")
 
     def __init__(self, ports: ArenaPorts) -> None:
@@ -139,23 +140,27 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
-        """Asks for a path, and writes the visible plot, or else the delay plot; or values or differences as CSV."""
-        content, exports = self.shown, self.ports.exports
+        """Opens the dialog that exports the plots: as shown the visible plot, else both; beside them the table."""
+        content = self.shown
         if content is None or content.board is None:
             return
-        suffix = ".csv" if content.chart is None else ".svg"
-        path = exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
-        if path is None:
-            return
-        from subflow_app.features.paper.core.figure_process import write_panel
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
         from subflow_app.foundation.files import write_file
 
-        panel = (content.chart or content.delay).shown_panel()
-        if panel is None or path.suffix.lower() == ".csv":
-            text = content.csv()
-            exports.write(path, lambda: write_file(path, text))
-        else:
-            exports.write_later("export arena", lambda: write_panel(panel, path))
+        shown = (content.chart or content.delay).shown_panel()
+        panels = tuple(
+            panel for panel in (content.delay.shown_panel(), content.harm.shown_panel()) if panel is not None
+        )
+        text = content.csv()
+        self.ports.exports.export(
+            ExportedFigure(
+                "arena",
+                FigurePlan(panels=panels),
+                None if shown is None else FigurePlan(panels=(shown,)),
+                write_data=lambda path: write_file(path, text),
+            )
+        )
 
     # ---- internals ----
 
@@ -219,7 +224,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sho&w the arena",
         "Rank controllers and agents in families of networks, with intervals",
         "arena",
-        ("Ctrl+Alt+Shift+Z",),
+        (),
         lambda w, _: w.features[ArenaFeature].show(),
     )
     yield ActionSpec(
@@ -227,7 +232,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run the arena &quickly",
         "Enter everyone in ten networks of each family; existing outcomes are kept",
         "run_quick",
-        ("Ctrl+Alt+Shift+L",),
+        (),
         lambda w, _: w.features[ArenaFeature].run(is_quick=True),
         (
             WRITABLE,
@@ -239,7 +244,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run the arena in f&ull",
         "Enter everyone in twenty networks of each family; existing outcomes are kept",
         "run",
-        ("Ctrl+Alt+Shift+K",),
+        (),
         lambda w, _: w.features[ArenaFeature].run(is_quick=False),
         (
             WRITABLE,
@@ -251,7 +256,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "St&op the arena",
         "End the arena; finished outcomes are kept, and running it again computes the missing ones",
         "stop",
-        ("Ctrl+Alt+Shift+S",),
+        (),
         lambda w, _: w.features[ArenaFeature].stop(),
         (possible("arena.stop", translatable("the arena is not running")),),
     )
@@ -260,7 +265,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export the lea&derboard…",
         "Write every value as CSV, or the picture that is shown as SVG or PNG",
         "export_figure",
-        ("Ctrl+Alt+Shift+G",),
+        (),
         lambda w, _: w.features[ArenaFeature].ask_export(),
         (possible("arena.export", translatable("the arena shows nothing yet")),),
     )

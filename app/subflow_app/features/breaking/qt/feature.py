@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import Qt
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from subflow_app.features.breaking.core.counterexample import CaseRun
     from subflow_app.features.breaking.core.job import BreakJob, Question
     from subflow_app.features.breaking.core.parting import Parting
-    from subflow_app.features.breaking.core.search_map import SearchMap
     from subflow_app.features.breaking.qt.form import BreakForm
     from subflow_app.features.breaking.qt.panel import BreakPanel, Listed, Shown
     from subflow_app.features.editor.qt.documents import Documents
@@ -40,7 +38,6 @@ if TYPE_CHECKING:
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.toolkit.docks import Docks
-    from subflow_app.vocabulary.picture import Panel
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 
@@ -55,7 +52,6 @@ START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
 _TYPING_MS = 250
 _MAP_S = 4.0  # seconds between two updates of the map of a running search
 _MAKING_SMALL = 0.9  # progress from which the search simplifies the networks found
-_FIGURE_MM, _FIGURE_DPI = (211.7, 148.2), 192  # 800 by 560 px on a screen, twice that as a bitmap
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
 
 
@@ -84,6 +80,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
     """
 
     panel_name = "break"
+    export_action = "break.export"
     title = translatable("Break a claim")
 
     def __init__(self, ports: BreakPorts) -> None:
@@ -275,16 +272,19 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             self.ports.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
 
     def ask_export(self) -> None:
-        """Opens a file dialog, then writes all networks of the search, or the map."""
+        """Opens the dialog that exports the map of the search, with all networks as CSV beside it."""
         content = self.shown
         tried = None if content is None else content.tried
-        if content is None or tried is None:
+        panel = None if content is None else content.chart.shown_panel()
+        if tried is None or panel is None:
             return
-        suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
-        path = self.ports.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
-        if path is not None:
-            panel = content.chart.shown_panel() if path.suffix.lower() != ".csv" else None
-            self.ports.exports.write_later("export search", lambda: _write(tried, panel, path))
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
+        from subflow_app.foundation.files import write_file
+
+        text = tried.csv()
+        plan = FigurePlan(panels=(panel,))
+        self.ports.exports.export(ExportedFigure("search", plan, write_data=lambda path: write_file(path, text)))
 
     # ---- internals ----
 
@@ -414,18 +414,6 @@ def _name_of(each: object) -> str:
     return each.name or file_stem(f"{each.claim.name}-{each.entrant}")
 
 
-def _write(tried: SearchMap, panel: Panel | None, path: Path) -> Path:
-    """Writes all networks of a search as CSV, or the map ``panel`` as an image if it is given."""
-    from subflow_app.features.paper.core.figure_process import write_panel
-    from subflow_app.foundation.files import write_file
-
-    if panel is None:
-        return write_file(path, tried.csv())
-    if path.suffix.lower() not in (".svg", ".png"):
-        raise InputError(f"{path}: the suffix sets the format; allowed: .csv, .svg, .png")
-    return write_panel(panel, path, _FIGURE_MM, _FIGURE_DPI)
-
-
 _NONE_SELECTED = translatable("first select one of the networks found")
 _NOT_SEARCHING = translatable("no search is running")
 
@@ -437,7 +425,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sho&w what breaks claims",
         "Look for networks in which a claim about a controller fails",
         "break",
-        ("Ctrl+Alt+Shift+A",),
+        (),
         lambda w, _: w.features[BreakFeature].show(),
     )
     yield ActionSpec(
@@ -445,7 +433,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Look for networks",
         "Look for networks in which the claim fails; an earlier search of the same kind is continued",
         "run",
-        ("Ctrl+Alt+Shift+J",),
+        (),
         lambda w, _: w.features[BreakFeature].start(),
         (
             WRITABLE,
@@ -457,7 +445,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Pause or resume the run",
         "Pause or resume the search",
         "pause",
-        ("Ctrl+Alt+Shift+F5",),
+        (),
         lambda w, _: w.features[BreakFeature].pause(),
         (possible("break.pause", _NOT_SEARCHING),),
     )
@@ -466,7 +454,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "S&top the search",
         "End the search; networks tried so far are kept, and starting it again continues from there",
         "stop",
-        ("Ctrl+Alt+Shift+F6",),
+        (),
         lambda w, _: w.features[BreakFeature].stop(),
         (possible("break.stop", _NOT_SEARCHING),),
     )
@@ -475,7 +463,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Fill in the &search",
         "Fill the form from the chosen search, to continue it or to change it",
         "retry",
-        ("Ctrl+Alt+Shift+F11",),
+        (),
         lambda w, _: w.features[BreakFeature].fill(),
         (possible("break.fill", translatable("choose an earlier search first")),),
     )
@@ -484,7 +472,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Open the network",
         "Open the selected network as a scenario of its own",
         "scenario",
-        ("Ctrl+Alt+Shift+F10",),
+        (),
         lambda w, _: w.features[BreakFeature].open_selected(),
         (possible("break.open", _NONE_SELECTED),),
     )
@@ -493,7 +481,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Run both",
         "Run the controller and one that keeps the claim, overlay them, and explain the moment at which they diverge",
         "overlay",
-        ("Ctrl+Alt+Shift+F7",),
+        (),
         lambda w, _: w.features[BreakFeature].run_selected(),
         (NOT_RUNNING, possible("break.run_both", _NONE_SELECTED)),
     )
@@ -502,7 +490,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Save the network as…",
         "Write the selected network as a scenario, with a file on what fails there",
         "save_as",
-        ("Ctrl+Alt+Shift+F8",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_save(),
         (possible("break.save", _NONE_SELECTED),),
     )
@@ -511,16 +499,16 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Save as &web page…",
         "Write the selected network as a web page with both runs, which any browser simulates again",
         "web_page",
-        ("Ctrl+Alt+Shift+5",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_page(),
         (possible("break.page", _NONE_SELECTED),),
     )
     yield ActionSpec(
         "break.export",
         "&Export the search…",
-        "Write every network that was tried as CSV, or the picture that is shown as SVG or PNG",
+        "Write the map of the search as a figure, with every network that was tried as a table",
         "export_figure",
-        ("Ctrl+Alt+Shift+F9",),
+        (),
         lambda w, _: w.features[BreakFeature].ask_export(),
         (possible("break.export", translatable("no search with results is shown")),),
     )

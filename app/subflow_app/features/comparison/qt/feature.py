@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -12,6 +13,7 @@ from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.action_bar import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
 from subflow_app.toolkit.dialogs import Dialogs, open_dialog
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from subflow_app.features.comparison.qt.panel import ComparisonView, KernelStrip
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.kernel.core.study import KernelStudy
     from subflow_app.features.running.qt.shown_runs import ShownRuns
@@ -56,6 +59,7 @@ class ComparePorts(FeatureHolder, PanelPorts, Protocol):
     documents: Documents
     history: History
     inspector: Inspector
+    exports: Exports
     notices: Notices
     preferences: Preferences
     shown: ShownRuns
@@ -68,6 +72,7 @@ class CompareFeature(Feature):
     """Runs controllers for a comparison, and compares stored runs and the TCP and MPTCP of the Linux kernel."""
 
     panel_name = "compare"
+    export_action = "compare.export_figure"
 
     def __init__(self, ports: ComparePorts) -> None:
         """Starts with an empty panel; its content is created for the first comparison."""
@@ -310,9 +315,34 @@ class CompareFeature(Feature):
 
         self._start(_COMPARING, work, succeeded)
 
+    def export_figure(self) -> None:
+        """Opens the dialog that exports the figures of the comparison, with its table beside them."""
+        from subflow_app.features.comparison.core.group_table import table_csv
+        from subflow_app.features.exporting.core.web_page import is_offered, write_page
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
+        from subflow_app.foundation.files import write_file
+
+        view, store = self.view, self.ports.database.store
+        panels = tuple(replace(figure.panel, title=figure.title) for figure in view.page.figures)
+        table = view.model.table
+        if not panels or table is None:
+            return
+        text, ids = table_csv(table, table.rows), [run.id for run in self._runs][:_MOST_PLOTTED]
+        self.ports.exports.export(
+            ExportedFigure(
+                file_stem(view.page.title.text()),
+                FigurePlan(panels=panels),
+                write_data=lambda path: write_file(path, text),
+                write_page=(lambda path: write_page(store, ids, path)) if store is not None and is_offered() else None,
+            )
+        )
+
     def possible(self) -> frozenset[str]:
         """Names of the enabled actions; the kernel runs one scenario at a time."""
         back = {"compare.back"} if self.ports.workspaces.can_go_back else set()
+        if self._view is not None and self._view.page.figures:
+            back.add("compare.export_figure")
         return frozenset({"study.stop_kernel" if self.study.is_running else "study.kernel", *back})
 
     def run_kernel(self) -> None:
@@ -388,6 +418,7 @@ class CompareFeature(Feature):
             self._view.shown_requested.connect(self._show_in_plots)
             self._view.page.back.clicked.connect(self.back)
             self._view.page.runs_wanted.connect(self._open_runs)
+            self._view.page.export_button.setDefaultAction(self.ports.bar["compare.export_figure"])
             self.pages.addWidget(self._view)
         return self._view
 
@@ -413,6 +444,7 @@ class CompareFeature(Feature):
         self._runs, self._versions = compared.runs, compared.versions
         self.view.show_compared(compared, title=self._title, wanted=self._wanted)
         self.pages.setCurrentWidget(self.view)
+        self.changed.emit()
 
     def _align(self, reference: int, other: int, method: str, with_skew: bool, offset_s: float) -> None:
         from subflow_app.features.comparison.core.alignment import METHODS
@@ -468,8 +500,19 @@ def compare_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Ta&bulate runs…",
         "Compare the selected runs, or those that the plots show: settings that differ, means, and their differences",
         "compare",
-        ("Ctrl+Alt+U",),
+        (),
         lambda w, _: w.features[CompareFeature].compare(),
+    )
+    yield ActionSpec(
+        "compare.export_figure",
+        "E&xport the comparison…",
+        "Write the figures of the comparison to a PDF, SVG or PNG file for a paper, or its runs to a web page",
+        "export_figure",
+        (),
+        lambda w, _: w.features[CompareFeature].export_figure(),
+        (possible("compare.export_figure", translatable("no comparison is shown")),),
+        Scope.COMPARE,
+        is_contextual=True,
     )
     yield ActionSpec(
         "compare.back",
@@ -491,7 +534,7 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Compare with the &kernel…",
         "Run the scenario on this machine's own TCP and MPTCP, in real time, and overlay that on a simulation",
         "kernel",
-        ("Ctrl+Alt+Q",),
+        (),
         lambda w, _: w.features[CompareFeature].run_kernel(),
         (WRITABLE, possible("study.kernel", translatable("the kernel is running a scenario"))),
     )
@@ -500,7 +543,7 @@ def kernel_rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sto&p the kernel's run",
         "End the comparison with the kernel; nothing of it is kept",
         "stop",
-        ("Ctrl+Alt+Shift+Q",),
+        (),
         lambda w, _: w.features[CompareFeature].stop_kernel(),
         (possible("study.stop_kernel", translatable("the kernel is not running a scenario")),),
         is_contextual=True,

@@ -102,6 +102,9 @@ class FiguresPage(QWidget):
         self.back.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.title = heading(named(ElidedLabel(self, Qt.TextElideMode.ElideRight), "comparison_title"), 1.2)
         self.subtitle = muted(named(ElidedLabel(self, Qt.TextElideMode.ElideRight), "comparison_subtitle"))
+        self.export_button = named(QToolButton(self, autoRaise=True), "comparison_export")
+        self.export_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.copy_button = named(QPushButton(tr("&Copy table"), self), "comparison_copy_figures")
         self.lead = named(Label(self, wordWrap=True), "comparison_lead")
         self.lead.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -156,7 +159,7 @@ class FiguresPage(QWidget):
 
     def _place_parts(self) -> None:
         names = v_box(None, self.title, self.subtitle, margins=0, spacing=2)
-        head = h_box(None, self.back, 8, (names, 1), self.copy_button, margins=(8, 8, 12, 4))
+        head = h_box(None, self.back, 8, (names, 1), self.export_button, self.copy_button, margins=(8, 8, 12, 4))
         columns = QWidget(self._body)
         h_box(columns, _head(tr("Measure"), _NAME), (_head(tr("Runs and 95 % interval of the mean"), _FIGURE), 1),
               _head(tr("Mean"), _MEAN, is_number=True), self._difference_head(), _head(tr("Result"), _RESULT),

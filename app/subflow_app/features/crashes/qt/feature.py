@@ -100,7 +100,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Crash reports…",
         "Read what was written when Subflow crashed or showed a bug, to send it by hand",
         "crash",
-        ("Ctrl+Alt+Shift+F1",),
+        (),
         lambda w, _: w.features[CrashFeature].show(),
     )
 

@@ -14,10 +14,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_sim.params import MAX_PATHS, AlgorithmCatalog
+from subflow_sim.errors import ParamError
+from subflow_sim.params import MAX_PATHS, AlgorithmCatalog, Dimension
 from subflow_sim.routes import Topology
 from subflow_sim.scenario import Scenario
+from subflow_sim.units import parse_quantity
 
 if TYPE_CHECKING:
     from networkx import Graph
@@ -150,6 +153,11 @@ def _links_of(nodes: Sequence[tuple[str, str]]) -> Path:
     return tuple(name for kind, name in nodes if kind == "link")
 
 
+def _read_size(text: str) -> float | None:
+    """Parse a typed size in bytes; a number without a unit is in MB. None for an empty text."""
+    return parse_quantity(with_unit(text.strip(), "MB"), Dimension.SIZE) if text.strip() else None
+
+
 KINDS = ("mptcp", "tcp", "cbr", "onoff")
 """Kinds of flows, the most common first."""
 
@@ -203,6 +211,7 @@ class FlowDraft:
         self.controller = _DEFAULT_CONTROLLERS["mptcp"]
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
+        self.size = ""  # as typed; empty for a flow that lasts to the end
         self.picked: list[str] | None = None  # links of the path being picked, in order; otherwise None
         self.paths: list[DraftPath] = []  # all selectable paths, in the order of the dialog
         present = scenario.flows.get(flow)
@@ -244,6 +253,10 @@ class FlowDraft:
         """Reason why the draft is not a valid flow yet; empty if it is valid."""
         if not self.paths:
             return f"no path leads from {self.source} to {self.destination}: connect them by links and routers first"
+        try:
+            _read_size(self.size)
+        except ParamError as error:
+            return f"size {self.size}: {error.message}, allowed: {error.allowed or 'a size such as 50MB'}"
         count = len(self.wanted)
         if not count:
             return "choose at least one path"
@@ -259,6 +272,8 @@ class FlowDraft:
         values["paths"] = [list(path) for path in self.wanted]
         if self.count > 1:
             values["count"] = self.count
+        if self.size.strip():
+            values["size"] = with_unit(self.size, "MB")
         return values
 
     # --- changes ----------------------------------------------------------------------------------------------------

@@ -6,17 +6,20 @@ form needs beyond the document. A new key or algorithm therefore appears in the 
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from subflow_app.features.editor.core.bandwidth_delay import bandwidth_delay
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
-from subflow_app.features.editor.core.scenario_parts import texts
+from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
-from subflow_sim.errors import Problem
+from subflow_sim.errors import ParamError, Problem
 from subflow_sim.link_params import DIRECTION, LINK_TABLES
 from subflow_sim.params import (
     ARRIVALS_TABLE,
@@ -33,6 +36,7 @@ from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.scenario_model import Profile
 from subflow_sim.script_reader import algorithm_of
 from subflow_sim.transport_params import effective_transport
+from subflow_sim.units import parse_quantity
 
 LISTS: Mapping[str, str] = {
     "nodes": translatable("Nodes"),
@@ -142,6 +146,9 @@ _LABELS: Mapping[str, str] = {
     "up": "In service",
     "warmup": "Warm-up",
 }
+_IN_BDP = re.compile(r"(\d+(?:\.\d+)?)\s*[x×]?\s*bdp", re.IGNORECASE)
+_NAME_HELP = translatable("Its name, also where other parts refer to it.")
+_NAME = Param("name", Dimension.NAME, _NAME_HELP, required=True)
 _MOST_LISTED_COPIES = 20
 _LONGEST_DELAY_S = 1000.0  # A default of 0 is shown in ms if the maximum of the parameter is at most this value.
 # The simulator's default controllers by kind of flow, also named in the help of the key `controller`.
@@ -172,6 +179,8 @@ class FormField:
         options: the selectable values; empty for a typed value.
         problems: problems of the value.
         applies: the value in force while the file does not set the key; empty if the placeholder shows it.
+        note: remark below the value.
+        bdp_pkts: bandwidth-delay product in packets, in which a queue can be typed; 0 if it is unknown.
     """
 
     key: str
@@ -183,6 +192,8 @@ class FormField:
     options: tuple[FieldOption, ...]
     problems: tuple[Problem, ...]
     applies: str = ""
+    note: str = ""
+    bdp_pkts: float = 0.0
 
     @property
     def unit(self) -> str:
@@ -190,7 +201,13 @@ class FormField:
         return shown_unit(self.param, self.text, self.applies or self.placeholder)
 
     def completed(self, text: str) -> str:
-        """Return typed text, with the implied unit appended to a bare number; "5 Mbps" becomes "5Mbit/s"."""
+        """Return typed text, with the implied unit appended to a bare number; "5 Mbps" becomes "5Mbit/s".
+
+        For queues, "0.5 BDP" becomes a number of packets.
+        """
+        in_bdp = _IN_BDP.fullmatch(text.strip())
+        if in_bdp and self.bdp_pkts:
+            return f"{max(1, round(float(in_bdp[1]) * self.bdp_pkts))}pkt"
         return completed(self.param, text, self.text, self.applies or self.placeholder)
 
 
@@ -305,7 +322,8 @@ def _node_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     links = [link for link, table in tables(doc, "links").items() if name in texts(table.get("ends"))]
     subtitle = tr("joined by {links}", links=", ".join(links)) if links else tr("not joined to anything")
     kind = tr("Router") if doc.value(f"{key}.kind") == "router" else tr("Host")
-    return Form(key, kind, name, subtitle, _grouped(doc, "node", key, {"": ("kind", "at")}), _own_problems(doc, key))
+    groups = _with_name(key, name, _grouped(doc, "node", key, {"": ("kind", "at")}))
+    return Form(key, kind, name, subtitle, groups, _own_problems(doc, key))
 
 
 def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
@@ -320,7 +338,11 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     ends_field = ends_group.fields[0]
     values: list[FormField] = []
     for field in both_group.fields:
-        values += _queue_fields(doc, field) if field.param.key == "queue" else [field]
+        if field.param.key == "queue":
+            limit, *others = _queue_fields(doc, field)
+            values += [_beside_bdp(doc, limit, name), *others]
+        else:
+            values.append(field)
     forward = (replace(ends_group, fields=(_with_names(ends_field, nodes),)), replace(both_group, fields=tuple(values)))
     reverse = []
     for each in both:
@@ -335,7 +357,38 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
     more = [_link_table(doc, key, each) for each in LINK_TABLES]
     groups = (*forward, *more, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
+    groups = _with_name(key, name, groups)
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
+
+
+def _with_name(key: str, name: str, groups: tuple[FormGroup, ...]) -> tuple[FormGroup, ...]:
+    """Put a field for the name of a part before all other fields."""
+    field = FormField(f"{key}.{NAME_KEY}", tr("Name"), _NAME, name, True, "", (), ())
+    return (replace(groups[0], fields=(field, *groups[0].fields)), *groups[1:])
+
+
+def _beside_bdp(doc: ScenarioDoc, limit: FormField, link: str) -> FormField:
+    """Add to the limit of a queue how many bandwidth-delay products it is."""
+    scenario = doc.last_valid
+    found = bandwidth_delay(scenario, link) if scenario is not None else None
+    if found is None:
+        return limit
+    params = {param.key: param for param in SECTIONS["link"]}
+    rate, rtt = params["rate"].format(found.rate_bps), params["delay"].format(found.rtt_s)
+    facts = {"bdp": f"{found.packets:.4g}", "rate": rate, "rtt": rtt}
+    value = doc.data.get("links", {}).get(link, {}).get("queue")
+    typed = limit.text or limit.placeholder
+    try:
+        queue = parse_quantity(typed, Dimension.QUEUE)
+    except ParamError:
+        queue = math.nan
+    is_bytes = isinstance(value, str) and value.endswith("B")
+    if math.isfinite(queue) and not is_bytes:
+        share = f"{queue / found.packets:.2g}"
+        note = tr("{share} BDP; 1 BDP is {bdp} packets: {rate}, RTT {rtt}", share=share, **facts)
+    else:
+        note = tr("1 BDP is {bdp} packets: {rate}, RTT {rtt}", **facts)
+    return replace(limit, note=note, bdp_pkts=found.packets)
 
 
 def _link_table(doc: ScenarioDoc, key: str, name: str) -> FormGroup:
@@ -369,7 +422,9 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
                 built += _option_groups(doc, field, catalog)
     built.append(_arrivals_group(doc, key))
     source, destination = text_of(doc.value(f"{key}.from")), text_of(doc.value(f"{key}.to"))
-    return Form(key, tr("Flow"), name, f"{source} → {destination}", tuple(built), _own_problems(doc, key))
+    return Form(
+        key, tr("Flow"), name, f"{source} → {destination}", _with_name(key, name, tuple(built)), _own_problems(doc, key)
+    )
 
 
 def _arrivals_group(doc: ScenarioDoc, key: str) -> FormGroup:

@@ -17,11 +17,11 @@ from typing import Any, Literal, TypeAlias
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import Use, read_scenario
-from subflow_app.features.editor.core.scenario_edits import Edited
-from subflow_app.features.editor.core.scenario_parts import NAMED, ROWS
+from subflow_app.features.editor.core.scenario_edits import Edited, rename_part
+from subflow_app.features.editor.core.scenario_parts import NAME_KEY, NAMED, ROWS
 from subflow_app.features.editor.core.sketch import sketch_of
 from subflow_app.foundation import toml_edit
-from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
@@ -323,6 +323,12 @@ class ScenarioDoc:
             TomlEditError: see `set_value`.
         """
         wanted = split_key(key)
+        if wanted[-1] == NAME_KEY:
+            try:
+                rename_part(self.text, key.rpartition(".")[0], str(value))
+            except InputError as error:
+                return (Problem("", None, key, str(value), str(error), ""),)
+            return ()
         _, problems = self._parse(self._with_value(wanted, value))
         return tuple(p for p in problems if split_key(p.key)[: len(wanted)] == wanted)
 

@@ -16,6 +16,8 @@ from subflow_sim.toml_map import Path, Section, Step, toml_map
 
 NAMED = ("nodes", "links", "flows")
 """Sections whose parts have names."""
+NAME_KEY = "@name"
+"""Stands for the name of a part after its key: `links.wifi.@name`. No key of a file contains the sign."""
 ROWS = ("events", "notes")
 """Sections whose parts are rows, numbered from 0."""
 

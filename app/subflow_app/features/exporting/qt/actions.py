@@ -5,12 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from subflow_app.toolkit.action_bar import HAS_NODES, ONE_SELECTED, PLOTS_SHOWN, ActionSpec, Scope
+from subflow_app.toolkit.action_bar import HAS_NODES, ONE_SELECTED, PLOTS_SHOWN, ActionSpec, Need, Scope
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.exporting.qt.exporting import Exports, RunExports
     from subflow_app.features.exporting.qt.topology_files import TopologyFiles
     from subflow_app.features.history.qt import History
+
+FIGURE_ACTIONS = frozenset(
+    {
+        "arena.export",
+        "break.export",
+        "compare.export_figure",
+        "gallery.export_figure",
+        "study.export_trade_offs",
+        "sweep.export_figure",
+        "train.export_figure",
+    }
+)
+"""Actions of features that export the figures of their panels."""
+FIGURE_SHOWN = Need(
+    lambda s: s.runs_shown > 0 or bool(FIGURE_ACTIONS & s.features), translatable("no panel shows a figure")
+)
 
 
 class ExportHolder(Protocol):
@@ -29,7 +46,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export topology as &GraphML…",
         "Write nodes and links to a GraphML file, for other programs",
         "topology",
-        ("Ctrl+Shift+G",),
+        (),
         lambda w, _: w.topology_files.ask_graphml(),
         (HAS_NODES,),
     )
@@ -38,7 +55,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export drawing as S&VG…",
         "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
         "export_figure",
-        ("Ctrl+Shift+V",),
+        (),
         lambda w, _: w.topology_files.ask_svg(),
         (HAS_NODES,),
     )
@@ -47,18 +64,18 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "Export drawing as &PNG…",
         "Write the drawing of the topology with its legend to an image",
         "export_figure",
-        ("Ctrl+Shift+X",),
+        (),
         lambda w, _: w.topology_files.ask_png(),
         (HAS_NODES,),
     )
     yield ActionSpec(
         "file.export_figure",
         "&Export figure…",
-        "Write the plots to an SVG, PDF or PNG file, as shown or for a paper",
+        "Write the figure in front to a PDF, SVG or PNG file for a paper, or to a web page: plots, sweep, comparison",
         "export_figure",
         ("Ctrl+E",),
         lambda w, _: w.exports.ask_figure(),
-        (PLOTS_SHOWN,),
+        (FIGURE_SHOWN,),
     )
     yield ActionSpec(
         "file.export_data",
@@ -74,7 +91,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "&Verify bundle…",
         "Simulate the run of a bundle again and compare it with what the bundle holds, sample by sample",
         "compare",
-        ("Ctrl+Alt+Shift+Y",),
+        (),
         lambda w, _: w.run_exports.ask_verify(),
     )
     yield ActionSpec(
@@ -82,7 +99,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         "&Export run…",
         "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
         "export_data",
-        ("Ctrl+Alt+E",),
+        (),
         lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),
         (ONE_SELECTED,),
         Scope.HISTORY,

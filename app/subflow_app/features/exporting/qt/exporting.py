@@ -5,7 +5,7 @@ Each export opens a dialog for the file or folder, writes the files, and reports
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,18 +18,22 @@ from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.file_kinds import PAGE_SUFFIX
 from subflow_app.foundation.paths import file_stem
-from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted
+from subflow_app.toolkit.dialogs import CSV_FILTER, PAGE_FILTER, Dialogs, is_accepted, open_dialog
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.gate import is_folder, is_there
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QAction
+
     from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
     from subflow_app.features.exporting.core.verification import Verification
-    from subflow_app.features.paper.core.figure_plan import FigureChoice, FigurePlan
+    from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+    from subflow_app.features.paper.core.exported_figure import ExportedFigure
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.core.runs import RunJob
+    from subflow_app.features.running.qt.shown_runs import ShownRuns
     from subflow_app.toolkit.database import DatabaseControl
     from subflow_app.toolkit.notices import Notices
     from subflow_app.toolkit.preferences import Preferences
@@ -46,15 +50,34 @@ class Exports(QObject):
     def __init__(
         self,
         plots: PlotView,
+        shown: ShownRuns,
+        database: DatabaseControl,
         preferences: Preferences,
         workers: Workers,
         dialogs: Dialogs,
         notices: Notices,
         parent: QWidget,
+        figures_in_front: Callable[[], Iterable[QAction]] = tuple,
     ) -> None:
-        """Export the figures and data of the plots; ``parent`` is the parent of the dialogs."""
+        """Export figures and data.
+
+        Args:
+            plots: the plots, which offer their figure and their data.
+            shown: the runs of the plots.
+            database: the database with the stored runs of web pages.
+            preferences: settings, which keep the choices of the last export.
+            workers: threads that draw and write.
+            dialogs: questions to the user.
+            notices: banners that report written files and failures.
+            parent: parent of the dialogs.
+            figures_in_front: returns the actions that export the figures of panels in front of the plots.
+        """
         super().__init__(parent)
+        self.dialog: FigureDialog | None = None
         self._plots = plots
+        self._shown = shown
+        self._database = database
+        self._figures_in_front = figures_in_front
         self._preferences = preferences
         self._workers = workers
         self._dialogs = dialogs
@@ -93,84 +116,133 @@ class Exports(QObject):
         if path is not None:
             self.write_later("web page", lambda: write(path))
 
-    def take(self, path: Path) -> None:
-        """Report a written file, and suggest its folder for the next export."""
-        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+    def take(self, path: Path, folder: Path | None = None) -> None:
+        """Report a written file, and suggest a folder, by default that of the file, for the next export."""
+        self._preferences.change(self._preferences.settings.with_export_directory(folder or path.parent))
         self.written.emit(path)
 
     def refuse(self, error: Exception) -> None:
         """Report the reason for a failure."""
         self.failed.emit(str(error))
 
-    # ---- figures and data of the plots ----
+    # ---- figures ----
 
     def ask_figure(self) -> None:
-        """Ask for the look of a figure, with a preview, and for its file, and write the figure."""
+        """Export the figure of the panel in front: the plots, unless another panel offers its figure."""
+        for action in self._figures_in_front():
+            if action.isEnabled():
+                action.trigger()
+                return
+        if self._shown.count == 0:
+            raise InputError(tr("The plots show no run, and no other panel in front has a figure."))
+        self.export(self.plots_figure())
+
+    def export(self, figure: ExportedFigure) -> None:
+        """Open the dialog for a figure; the dialog stays until the file is written."""
         # Imported here, because figures are not needed at program start.
-        from subflow_app.features.exporting.qt.export_dialog import FigureDialog, FigureSource
+        from subflow_app.features.exporting.qt.export_dialog import FigureDialog
         from subflow_app.features.paper.core.figure_plan import FigureChoice
         from subflow_app.features.paper.core.figure_process import FigureProcess
 
         process = FigureProcess()
-        source = FigureSource(self._plots.stack, self._workers, process, self)
-        is_at_work = False
         try:
             process.start()  # early, so that the process is ready for the first preview
-            dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._parent)
-            if not is_accepted(dialog):
-                return
-            choice = dialog.choice
-            self._preferences.change(self._preferences.settings.with_figure(asdict(choice)))
-            plan = dialog.plan
-            path = self._figure_path(choice, plan)
-            if path is not None:
-                self.export_figure(path, choice, plan, process)
-                is_at_work = True
         except AppError as error:
             self.refuse(error)
-        finally:
-            if not is_at_work:
-                process.close()
-            source.deleteLater()
+            return
+        choice = FigureChoice.from_entries(self._preferences.settings.figure)
+        dialog = self.dialog = FigureDialog(figure, choice, process, self._workers, self._parent)
 
-    def export_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
-        """Draw figures in the background, write the files once all are drawn, and close ``process``."""
+        def closed() -> None:
+            process.close()
+            self._preferences.change(self._preferences.settings.with_figure(asdict(dialog.choice)))
+            if self.dialog is dialog:
+                self.dialog = None
+
+        dialog.export_wanted.connect(lambda: self._write_figure(dialog, process))
+        dialog.finished.connect(closed)
+        open_dialog(dialog)
+
+    def plots_figure(self) -> ExportedFigure:
+        """The figure of the plots, as visible now."""
+        from subflow_app.features.exporting.qt.plots_figure import shown_plan
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+
+        write_page, no_page = self._page_of_plots()
+        return ExportedFigure(
+            self._suggested(""),
+            shown_plan(self._plots.stack),
+            shown_plan(self._plots.stack, has_all=True),
+            self._write_data,
+            write_page,
+            no_page,
+        )
+
+    def _page_of_plots(self) -> tuple[Callable[[Path], object] | None, str]:
+        from subflow_app.features.exporting.core.web_page import is_offered, write_page
+
+        shown, store = self._shown, self._database.store
+        ids = [run_id for run_id in map(shown.id_of, range(shown.count)) if run_id is not None]
+        if not is_offered():
+            return None, tr("This installation has no core for web pages.")
+        if store is None or not ids or len(ids) < shown.count:
+            return None, tr("A web page needs stored runs: wait for the end of the run.")
+        return lambda path: write_page(store, ids, path), ""
+
+    def _write_figure(self, dialog: FigureDialog, process: FigureProcess) -> None:
+        """Ask for the file, draw in the background, write the files once all are drawn, and close the dialog."""
+        try:
+            write = self._page_writer(dialog) if dialog.format == "page" else self._picture_writer(dialog, process)
+        except AppError as error:
+            dialog.say(str(error))
+            return
+        if write is None:
+            return
+
+        def succeeded(path: Path) -> None:
+            if self.dialog is dialog:
+                dialog.accept()
+            self.take(path, path if is_folder(path) else None)
+
+        def failed(error: Exception) -> None:
+            if self.dialog is dialog:
+                dialog.set_busy(False)
+                dialog.say(str(error))
+
+        dialog.say("")
+        dialog.set_busy(True)
+        self._workers.start("export figure", write, succeeded=succeeded, failed=failed, cancel=process.close)
+
+    def _page_writer(self, dialog: FigureDialog) -> Callable[[], Path] | None:
+        write_page = dialog.figure.write_page
+        path = self.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{dialog.figure.name}{PAGE_SUFFIX}")
+        if path is None or write_page is None:
+            return None
+
+        def write() -> Path:
+            write_page(path)
+            return path
+
+        return write
+
+    def _picture_writer(self, dialog: FigureDialog, process: FigureProcess) -> Callable[[], Path] | None:
         from subflow_app.features.paper.core.figure_plan import figure_kind
         from subflow_app.foundation.files import write_file
 
-        def export() -> Path:
-            try:
-                kind = figure_kind(path)
-                plans = [replace(each, kind=kind) for each in choice.pages(plan)]
-                contents = [process.draw(each) for each in plans]
-                for target, content in zip(_figure_paths(path, plan, choice), contents, strict=True):
-                    write_file(target, content)
-            finally:
-                process.close()
-            return path if len(plans) == 1 else path.parent
-
-        def succeeded(written: Path) -> None:
-            self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
-            try:
-                if choice.has_data:
-                    self._write_data(path.with_suffix(".csv"))
-            except (AppError, StoreError) as error:
-                self.refuse(error)
-            else:
-                self.written.emit(written)
-
-        self._workers.start("export figure", export, succeeded=succeeded, failed=self.refuse, cancel=process.close)
-
-    def _figure_path(self, choice: FigureChoice, plan: FigurePlan) -> Path | None:
-        from subflow_app.features.exporting.qt.export_dialog import FORMATS
-
+        choice, plan = dialog.choice, dialog.plan
         suffix = f".{choice.kind}"
-        name = FORMATS[choice.kind].split(" ")[0]
-        only = f"-{plan.plots[0].id}" if len(plan.plots) == 1 else ""
-        path = self.ask_path(tr("Export figure"), f"{name} (*{suffix})", self._suggested(f"{only}{suffix}"))
+        parts = [part for part, _ in plan.parts]
+        is_part = len(parts) == 1 and len(dialog.figure.plan.parts) > 1
+        name = f"{dialog.figure.name}{f'-{parts[0]}' if is_part else ''}{suffix}"
+        path = self.ask_path(tr("Export figure"), f"{choice.kind.upper()} (*{suffix})", name)
         if path is None:
             return None
-        others = [each for each in _figure_paths(path, plan, choice) if each != path and is_there(each)]
+        kind = figure_kind(path)
+        plans = {
+            path if not part else path.with_name(f"{path.stem}-{part}{path.suffix}"): replace(each, kind=kind)
+            for part, each in choice.pages(plan).items()
+        }
+        others = [each for each in plans if each != path and is_there(each)]
         if others and not self._dialogs.confirm(
             tr("Export figure"),
             trn(
@@ -182,7 +254,19 @@ class Exports(QObject):
             tr("Replace"),
         ):
             return None
-        return path
+        write_data = dialog.figure.write_data if choice.has_data else None
+
+        def write() -> Path:
+            contents = [process.draw(each) for each in plans.values()]
+            for target, content in zip(plans, contents, strict=True):
+                write_file(target, content)
+            if write_data is not None:
+                write_data(path.with_suffix(".csv"))
+            return path if len(plans) == 1 else path.parent
+
+        return write
+
+    # ---- data of the plots ----
 
     def ask_data(self) -> None:
         """Ask for a file and write the data of the visible curves."""
@@ -212,14 +296,6 @@ class Exports(QObject):
 
     def _suggested(self, suffix: str) -> str:
         return f"{file_stem(self._plots.runs[0].title if self._plots.runs else 'figure')}{suffix}"
-
-
-def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:
-    """The files of a figure: the chosen file, or a file for each plot with the name of the plot."""
-    pages = choice.pages(plan)
-    if len(pages) == 1:
-        return [path]
-    return [path.with_name(f"{path.stem}-{page.plots[0].id}{path.suffix}") for page in pages]
 
 
 _OUTCOMES = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.history.core.run_names import run_names
@@ -49,6 +50,7 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
     """The fairness panel. Results are computed only while it is visible, and only for its current page."""
 
     panel_name = "fairness"
+    export_action = "study.export_trade_offs"
     title = translatable("Fairness")
     room = (0, 0)
     scrolls = False
@@ -106,21 +108,18 @@ class FairnessFeature(PanelFeature["FairnessPanel"]):
         self.content.trade_offs.setFocus()
 
     def ask_export(self) -> None:
-        """Ask for a file, and write the points as a figure or a table."""
-        page, exports = self.content.trade_offs, self.ports.exports
-        if not page.points:
+        """Open the dialog that exports the points as a figure, with a table of them beside it."""
+        page = self.content.trade_offs
+        panel, points, kind = page.plot.shown_panel(), tuple(page.points), page.kind
+        if not points or panel is None:
             return
-        filters = ";;".join(
-            (
-                tr("Image (*.png)"),
-                tr("Scalable drawing (*.svg)"),
-                tr("Document (*.pdf)"),
-                tr("Table of the points (*.csv)"),
-            )
-        )
-        path = exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
-        if path is not None:
-            exports.write_later("export trade-offs", lambda: page.write(path))
+        from subflow_app.features.fairness.core.trade_offs import write_points
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
+
+        plan = FigurePlan(panels=(panel,))
+        write_data = partial(write_points, points, kind)
+        self.ports.exports.export(ExportedFigure(f"trade-off-{kind}", plan, write_data=write_data))
 
     def close(self) -> None:
         """Cancel the computation."""
@@ -211,15 +210,15 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Trade-offs of the runs",
         "Plot throughput against delay or friendliness for the runs in the plots, with their Pareto front",
         "trade_offs",
-        ("Ctrl+Alt+F",),
+        (),
         lambda w, _: w.features[FairnessFeature].show_trade_offs(),
     )
     yield ActionSpec(
         "study.export_trade_offs",
         "&Export trade-offs…",
-        "Write the trade-offs that are shown as PNG, SVG, PDF or CSV",
+        "Write the trade-offs that are shown as a figure, with a table of them",
         "export_figure",
-        ("Ctrl+Alt+R",),
+        (),
         lambda w, _: w.features[FairnessFeature].ask_export(),
         (possible("study.export_trade_offs", translatable("the Fairness panel shows no trade-offs")),),
         is_contextual=True,

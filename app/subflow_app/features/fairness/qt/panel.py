@@ -6,7 +6,6 @@ The page of trade-offs shows the points in a plot and in a table next to it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
@@ -27,7 +26,6 @@ from subflow_app.features.fairness.core.trade_offs import (
     point_text,
     short_titles,
     trade_off_panel,
-    write_points,
 )
 from subflow_app.features.fairness.qt.shares import SharesPage
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
@@ -142,19 +140,6 @@ class TradeOffPage(QWidget):
         """Show a text, or by default the requirement on the runs."""
         self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
         self._pages.setCurrentIndex(0)
-
-    def write(self, path: Path) -> Path:
-        """Write the table (.csv) or the plot (.png, .svg, .pdf).
-
-        Raises:
-            AppError: if the file cannot be written.
-        """
-        if path.suffix.lower() == ".csv":
-            write_points(self.points, self.kind, path)
-            return path
-        from subflow_app.features.paper.core.figure_process import write_panel
-
-        return write_panel(trade_off_panel(self.points, self.kind), path)
 
     # ---- internals ----
 

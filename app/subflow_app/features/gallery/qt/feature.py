@@ -37,6 +37,7 @@ class GalleryFeature(SessionFeature["GallerySession"]):
     """The panel of experiments and its actions."""
 
     panel_name = "gallery"
+    export_action = "gallery.export_figure"
     title = translatable("Experiments of the papers")
     room = (430, 240)
     scrolls = True
@@ -68,7 +69,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Sho&w the experiments of the papers",
         "Show the experiments of the papers: what each measures, its figure, and what the paper prints",
         "gallery",
-        ("Ctrl+Alt+X",),
+        (),
         lambda w, _: w.features[GalleryFeature].show(),
     )
     yield ActionSpec(
@@ -77,7 +78,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run the selected experiments shortened: fewer seeds and points; a paper's heading selects all of its "
         "experiments",
         "run_quick",
-        ("Ctrl+Alt+Shift+N",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.run(is_quick=True),
         (
             WRITABLE,
@@ -89,7 +90,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Run in &full",
         "Run the selected experiments in full, as in the paper, which may take hours; existing runs are kept",
         "run",
-        ("Ctrl+Alt+Shift+M",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.run(is_quick=False),
         (
             WRITABLE,
@@ -101,7 +102,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Resume",
         "Make the missing runs of the selected experiments, quick or full as they were begun",
         "retry",
-        ("Ctrl+Alt+Shift+R",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.resume(),
         (
             WRITABLE,
@@ -113,7 +114,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Stop",
         "End the selected experiments; finished runs are kept, and the others can be made later",
         "stop",
-        ("Ctrl+Alt+Shift+X",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.stop(),
         (possible("gallery.stop", translatable("no selected experiment is running")),),
     )
@@ -122,7 +123,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Show the r&uns",
         "Open the curves of the runs of the experiment in the plots, one of each series",
         "plots",
-        ("Ctrl+Alt+Shift+P",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.show_runs(),
         (possible("gallery.show_runs", translatable("choose an experiment that has runs")),),
     )
@@ -131,16 +132,16 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Open the scenario",
         "Open the scenario of the experiment in the editor, to change it and to run it alone",
         "topology",
-        ("Ctrl+Alt+Shift+C",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.open_scenario(),
         (possible("gallery.open_scenario", translatable("choose an experiment that has a scenario")),),
     )
     yield ActionSpec(
         "gallery.export_figure",
         "&Export the figure…",
-        "Write the figure of the experiment as SVG, PDF or PNG, with the paper's values",
+        "Write the figure of the experiment to a file, with the paper's values",
         "export_figure",
-        ("Ctrl+Alt+Shift+F",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.ask_export_figure(),
         (possible("gallery.export_figure", translatable("choose an experiment that has a figure")),),
     )
@@ -149,7 +150,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Write a repor&t…",
         "Write a report on the selected experiments: figures, verdicts, rulings and settings as HTML, PDF and CSV",
         "export_report",
-        ("Ctrl+Alt+Shift+T",),
+        (),
         lambda w, _: w.features[GalleryFeature].session.ask_report(),
         (possible("gallery.report", translatable("select experiments that have results")),),
     )

@@ -29,11 +29,11 @@ from subflow_app.features.gallery.qt.cards import PICTURE_SIZE
 from subflow_app.features.gallery.qt.panel import GalleryPanel
 from subflow_app.features.library.core.copying import copy_experiment, copy_to_go_on
 from subflow_app.features.library.core.shipped import open_library, shipped_thumbnail, thumbnail
-from subflow_app.features.paper.core.figure_plan import FigurePlan, Ground, figure_kind
+from subflow_app.features.paper.core.exported_figure import ExportedFigure
+from subflow_app.features.paper.core.figure_plan import FigurePlan, Ground
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH
 from subflow_app.foundation.errors import ExportError, InputError, LibraryError
-from subflow_app.foundation.files import write_file
 from subflow_app.foundation.jobs.executors import jobs_beside_window
 from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
@@ -225,22 +225,10 @@ class GallerySession(QObject):
             self._ports.docks.raise_panel("topology")
 
     def ask_export_figure(self) -> None:
-        """Ask for a path, and write the figure as SVG, PDF or PNG."""
+        """Open the dialog that exports the figure of the shown experiment."""
         exhibit = self.panel.page.exhibit
-        if exhibit is None or exhibit.figure is None or exhibit.recipe is None:
-            return
-        figure = exhibit.figure
-        filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
-        exports = self._ports.exports
-        path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.recipe.file_name}.svg")
-        if path is not None:
-            process = self._process
-
-            def write() -> Path:
-                content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
-                return write_file(path, content)
-
-            exports.write_later("export figure", write)
+        if exhibit is not None and exhibit.figure is not None and exhibit.recipe is not None:
+            self._ports.exports.export(ExportedFigure(exhibit.recipe.file_name, exhibit.figure))
 
     def ask_report(self) -> None:
         """Ask for a folder, and write a report on the selected experiments into it."""

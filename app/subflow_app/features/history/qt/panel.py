@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QHideEvent, QKeyEvent, QShowEvent, QUndoStack
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.features.history.core.run_columns import GROUPINGS, SWEEP, TRANSFERS, column
@@ -38,6 +38,7 @@ class History(QWidget):
 
     open_requested = Signal()  # the selected runs
     selection_changed = Signal()
+    seen_changed = Signal()  # the panel was shown or hidden
     menu_requested = Signal(QPoint)  # global position
     failed = Signal(object)  # StoreError
     damaged = Signal(object, object)  # the file, and the Damage of runs that are not listed
@@ -214,6 +215,23 @@ class History(QWidget):
             self.set_grouping(by)
         self.model.set_opened(opened)
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Report that the selected runs can be seen."""
+        super().showEvent(event)
+        self.seen_changed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Report that the selected runs cannot be seen."""
+        super().hideEvent(event)
+        self.seen_changed.emit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Clear the search on Escape, wherever the focus is in the panel."""
+        if event.key() == Qt.Key.Key_Escape and self._field.text:
+            self._field.set_text("")
+            return
+        super().keyPressEvent(event)
+
     # ---- changes ----
 
     def rename_selected(self) -> None:
@@ -325,10 +343,10 @@ class History(QWidget):
         is_search = bool(self._field.conditions)
         before, self._listed = self._listed, (listing, is_search)
         if before == self._listed and self._store is not None:
-            self._count.setText(trn("{count} run", "{count} runs", len(listing.rows)))
+            self._count.setText(_counted(listing))
             return
         self.model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
-        self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
+        self._count.setText("" if self._store is None else _counted(listing))
         self._show_page()
         self.selection_changed.emit()
         self.summarised.emit(self._summary(listing))
@@ -411,6 +429,13 @@ class History(QWidget):
 
     def _on_header_menu_wanted(self, position: QPoint) -> None:
         self.bar.columns_menu.popup(self.table.horizontalHeader().mapToGlobal(position))
+
+
+def _counted(listing: Listing) -> str:
+    """The number of runs, and how many others the search hides."""
+    count = trn("{count} run", "{count} runs", len(listing.rows))
+    hidden = trn("the search hides {count} (Esc)", "the search hides {count} (Esc)", listing.hidden)
+    return f"{count}, {hidden}" if listing.hidden else count
 
 
 def _name_of(rows: Sequence[RunRow]) -> str:

@@ -35,6 +35,7 @@ class Listing:
         tags: all tags in use.
         sweeps: names of the sweeps, by the tag of their runs.
         damaged: unreadable parts of the database.
+        hidden: number of runs that do not meet the conditions.
     """
 
     rows: list[RunRow] = field(default_factory=list)
@@ -43,6 +44,7 @@ class Listing:
     tags: tuple[str, ...] = ()
     sweeps: Mapping[str, str] = field(default_factory=dict)
     damaged: tuple[Damage, ...] = ()
+    hidden: int = 0
 
     def vocabulary(self, before: Vocabulary) -> Vocabulary:
         """Names that queries can use; scenarios and controllers accumulate over all listings."""
@@ -167,4 +169,5 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) 
         tuple(sound(store.tags, [])),
         sound(store.sweeps.names, {}),
         tuple(damaged),
+        max(0, sound(store.count, 0) - len(rows)) if conditions else 0,
     )

@@ -51,7 +51,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Labs…",
         "Show the guided labs: what each teaches, and how far you are",
         "example",
-        ("Ctrl+Alt+B",),
+        (),
         lambda w, _: w.features[LabFeature].session.show_list(),
     )
     yield ActionSpec(
@@ -59,7 +59,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Ne&xt step of the lab",
         "Go on to the next step of the lab, once this one is done",
         "next",
-        ("Ctrl+Alt+Shift+I",),
+        (),
         lambda w, _: w.features[LabFeature].session.go_on(),
         (possible("study.lab_next", translatable("no lab is open, or its step is not done yet")),),
     )
@@ -68,7 +68,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Hint of the lab",
         "Show another hint for this step of the lab",
         "help",
-        ("Ctrl+Alt+I",),
+        (),
         lambda w, _: w.features[LabFeature].session.hint(),
         (possible("study.lab_hint", translatable("no lab is open, or its step has no hint left")),),
     )
@@ -77,7 +77,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Write result of the lab…",
         "Write what you did in this lab to a file that your lecturer can verify",
         "export_data",
-        ("Ctrl+Alt+Shift+B",),
+        (),
         lambda w, _: w.features[LabFeature].session.write_result(),
         (possible("study.lab_result", translatable("no lab is open")),),
     )
@@ -86,6 +86,6 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Grade a class…",
         "Grade the results of a class: steps, tries, first-try score, confirmed runs, and oddities",
         "compare",
-        ("Ctrl+Alt+Shift+4",),
+        (),
         lambda w, _: w.features[LabFeature].grade_class(),
     )

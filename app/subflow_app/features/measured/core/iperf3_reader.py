@@ -42,7 +42,9 @@ _LINE = re.compile(
         (?P<rest>.*)""",
     re.VERBOSE,
 )
-_TCP_REST = re.compile(r"\s+(?P<retransmits>\d{1,15})(?:\s+(?P<cwnd>\d{1,15}(?:\.\d{1,9})?)\s+(?P<unit>[KMGT]?Bytes))?\s*\Z")
+_TCP_REST = re.compile(
+    r"\s+(?P<retransmits>\d{1,15})(?:\s+(?P<cwnd>\d{1,15}(?:\.\d{1,9})?)\s+(?P<unit>[KMGT]?Bytes))?\s*\Z"
+)
 _UDP_REST = re.compile(r"\s+(?P<jitter>\d{1,15}(?:\.\d{1,9})?)\s+ms\s+(?P<lost>-?\d{1,15})/(?P<total>\d+)")
 _END = re.compile(r"\b(?:sender|receiver)\s*\Z")
 _BITS = {"bits": 1.0, "Kbits": 1e3, "Mbits": 1e6, "Gbits": 1e9, "Tbits": 1e12}

@@ -8,8 +8,8 @@ export.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import PurePath
 from typing import Any, Literal, TypeVar
 
@@ -30,7 +30,7 @@ from subflow_app.features.paper.core.paper_styles import (
     checked_dpi,
     checked_height,
 )
-from subflow_app.features.plots.core import Bar, Curve, PlotSpec, Ticks
+from subflow_app.features.plots.core import BARS, Bar, Curve, PlotSpec, Ticks, interval_text
 from subflow_app.features.plots.core.spec import Kind
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.foundation.errors import InputError
@@ -39,6 +39,11 @@ from subflow_app.vocabulary.picture import Panel
 FigureKind = Literal["svg", "pdf", "png"]
 KindT = TypeVar("KindT", bound=str)
 FIGURE_KINDS: tuple[FigureKind, ...] = ("svg", "pdf", "png")
+
+PlacedWord = tuple[str, float, float, float, float]
+"""A text of a drawn figure before replacement, with its left, upper, right and lower edge as shares of the figure."""
+TITLE = "\0title"
+"""Stands for the heading of the figure among its texts."""
 
 MOST_PLOTS = 12
 """Maximum number of plots and panels in a figure, limited by the size of a page."""
@@ -147,6 +152,21 @@ class PlotData:
     column: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class FigureTexts:
+    """Texts of a figure that can be replaced.
+
+    Attributes:
+        across: titles of horizontal axes.
+        up: titles of vertical axes.
+        others: headings of panels, legends and colour scales.
+    """
+
+    across: tuple[str, ...]
+    up: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FigurePlan:
     """Content and look of a figure.
@@ -166,6 +186,7 @@ class FigurePlan:
         implied_text: legend of values computed from a reported improvement.
         is_thumbnail: True if the figure is drawn without text.
         height_mm: minimum height of the figure.
+        words: other texts for titles of axes, entries of the legend and names on axes, by the text that they replace.
     """
 
     plots: tuple[PlotData, ...] = ()
@@ -182,6 +203,11 @@ class FigurePlan:
     implied_text: str = "paper, from its improvement"
     is_thumbnail: bool = False
     height_mm: float = 0.0
+    words: Mapping[str, str] = field(default_factory=dict)
+
+    def word(self, text: str) -> str:
+        """The text that the figure shows in place of a text."""
+        return self.words.get(text, text)
 
     @property
     def rows(self) -> tuple[tuple[PlotData | Panel, ...], ...]:
@@ -259,9 +285,36 @@ class FigurePlan:
             ),
         )
 
-    def one_per_plot(self) -> list[FigurePlan]:
-        """A separate figure for each plot."""
-        return [replace(self, plots=(plot,)) for plot in self.plots]
+    def texts(self) -> FigureTexts:
+        """The texts that `words` can replace, without the entries of the legend; each once, in their order."""
+        across: list[str] = []
+        up: list[str] = []
+        others: list[str] = []
+        for plot in self.plots:
+            up.append(plot.axis_text)
+            across.append(interval_text(plot.bars) if plot.kind == BARS else plot.x_text)
+        for panel in self.panels:
+            others += [panel.title, panel.legend]
+            across.append(panel.x_text)
+            up.append(panel.y_text)
+            if panel.scale is not None:
+                others.append(panel.scale.title)
+        return FigureTexts(*(tuple(dict.fromkeys(filter(None, each))) for each in (across, up, others)))
+
+    @property
+    def parts(self) -> tuple[tuple[str, str], ...]:
+        """Id and title of each plot and panel, in their order."""
+        panels = [(f"panel{number}", panel.title or panel.y_text) for number, panel in enumerate(self.panels, 1)]
+        return (*((plot.id, plot.title) for plot in self.plots), *panels)
+
+    def only(self, ids: Collection[str]) -> FigurePlan:
+        """The figure with only the plots and panels that have these ids, as in `parts`."""
+        panels = [panel for number, panel in enumerate(self.panels, 1) if f"panel{number}" in ids]
+        return replace(self, plots=tuple(plot for plot in self.plots if plot.id in ids), panels=tuple(panels))
+
+    def one_per_plot(self) -> dict[str, FigurePlan]:
+        """A separate figure for each plot and panel, by its id."""
+        return {part: self.only((part,)) for part, _ in self.parts}
 
 
 def plot_data(
@@ -368,16 +421,18 @@ class FigureChoice:
         legend: place of the legend; for `AS_SHOWN`, always above.
         is_stacked: whether all plots are stacked in one figure; otherwise, each plot is a separate file.
         has_data: whether a CSV file with the data is written next to the figure.
+        words: other texts for the figure, as in `FigurePlan.words`.
     """
 
-    style: str = AS_SHOWN
+    style: str = "ieee"
     kind: FigureKind = "pdf"
-    width_mm: float = 170.0
-    height_mm: float = 150.0
+    width_mm: float = 88.9
+    height_mm: float = 46.0
     dpi: int = 300
     legend: Legend = "below"
     is_stacked: bool = True
     has_data: bool = False
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def paper_style(self) -> PaperStyle:
@@ -400,12 +455,13 @@ class FigureChoice:
             InputError: if the size is outside the limits.
         """
         if self.style == AS_SHOWN:
-            return FigureLook(self.paper_style, "above", dpi=self.dpi, is_stacked=True, height_mm=self.height_mm)
+            return FigureLook(self.paper_style, "above", title, dpi=self.dpi, is_stacked=True, height_mm=self.height_mm)
         return FigureLook(self.paper_style, self.legend, title, self.dpi, self.is_stacked)
 
-    def pages(self, plan: FigurePlan) -> list[FigurePlan]:
-        """The figures to write: one with all plots, or one for each plot."""
-        return [plan] if self.is_stacked or self.style == AS_SHOWN else plan.one_per_plot()
+    def pages(self, plan: FigurePlan) -> dict[str, FigurePlan]:
+        """The figures to write, by id: one with all plots and an empty id, or one for each plot."""
+        is_one = self.is_stacked or self.style == AS_SHOWN or len(plan.parts) == 1
+        return {"": plan} if is_one else plan.one_per_plot()
 
     @classmethod
     def from_entries(cls, entries: Mapping[str, Any]) -> FigureChoice:
@@ -419,6 +475,7 @@ class FigureChoice:
             "legend": lambda value: value in tuple(LEGENDS),
             "is_stacked": lambda value: isinstance(value, bool),
             "has_data": lambda value: isinstance(value, bool),
+            "words": lambda value: isinstance(value, dict) and all(isinstance(word, str) for word in value.values()),
         }
         return cls(**{name: entries[name] for name, is_good in checks.items() if is_good(entries.get(name))})
 

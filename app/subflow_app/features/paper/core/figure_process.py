@@ -7,8 +7,6 @@ figure 0.4 s. A process can also be killed, which frees its memory.
 Messages are bytes for pipes between processes of Subflow. They contain records of known types with numbers, strings and
 arrays, encoded as a JSON document that is followed by the arrays. The alternative was pickle. Unpickling can execute
 any code, however, and a pipe should only carry data.
-
-The module also writes individual panels to files.
 """
 
 from __future__ import annotations
@@ -18,20 +16,16 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, suppress
-from dataclasses import fields, is_dataclass
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
 from typing import IO, Any, Literal
 
 import numpy as np
 
-from subflow_app.features.paper.core.figure_plan import FigurePlan, figure_kind
-from subflow_app.features.paper.core.paper_styles import DEFAULT_STYLE
+from subflow_app.features.paper.core.figure_plan import FigurePlan, PlacedWord
 from subflow_app.foundation.errors import ExportError, InputError
-from subflow_app.foundation.files import write_file
 from subflow_app.foundation.interruption import interrupts_held_back
 from subflow_app.foundation.paths import FIGURE_WORKER, own_command
-from subflow_app.vocabulary.picture import Panel
 
 _LENGTH_BYTES = 8
 _ORDER: Literal["little"] = "little"
@@ -133,6 +127,13 @@ def _taken(blobs: memoryview, length: int, place: list[int]) -> memoryview:
     return part
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PreviewJob:
+    """A request for a picture of a figure with the places of its texts."""
+
+    plan: FigurePlan
+
+
 CONTENT, REFUSED, BROKEN = "content", "refused", "broken"
 """Kinds of answers: the file, the reason why the job cannot be drawn, or the traceback of a bug."""
 
@@ -195,12 +196,21 @@ class FigureProcess:
             ExportError: if the process did not start, died, took too long, or was closed during the drawing.
             RuntimeError: if an unexpected error occurred in the process; the message contains its traceback.
         """
+        content = self._drawn(job)
+        assert isinstance(content, bytes)
+        return content
+
+    def preview(self, plan: FigurePlan) -> tuple[bytes, tuple[PlacedWord, ...]]:
+        """Draws a figure as PNG, like `draw`; also returns the places of its texts."""
+        content, places = self._drawn(PreviewJob(plan))
+        return content, places
+
+    def _drawn(self, job: object) -> Any:
         with self._one_at_a_time:
             self.start()
             answer = self._asked(pack(job))
         what, content = answer
         if what == CONTENT:
-            assert isinstance(content, bytes)
             return content
         if what == BROKEN:
             raise RuntimeError(f"the process that draws has a bug:\n{content}")
@@ -265,28 +275,3 @@ class FigureProcess:
                 # Closing a pipe flushes unsent data, which fails because the process is dead.
                 with suppress(OSError):
                     pipe.close()
-
-
-_PLOT_SHARE = 0.6  # minimum height of the plot as a share of the height of the figure
-
-
-def write_panel(panel: Panel, path: Path, size_mm: tuple[float, float] | None = None, dpi: int = 300) -> Path:
-    """Writes a panel as SVG, PDF or PNG, depending on the suffix of the path.
-
-    Blocks for about a second, because a new process draws the panel.
-
-    Args:
-        panel: the picture.
-        path: path of the file.
-        size_mm: width and minimum height of the file; None: 170 mm wide, with a plot 115 mm high.
-        dpi: px per inch of a PNG.
-
-    Raises:
-        InputError: if the suffix is unknown, or the panel is empty.
-        ExportError: if the process cannot draw the panel, or the file cannot be written.
-    """
-    width_mm, height_mm = size_mm or (170.0, 115.0)
-    style = DEFAULT_STYLE.sized(width_mm, height_mm if size_mm is None else _PLOT_SHARE * height_mm)
-    figure = FigurePlan(panels=(panel,), style=style, kind=figure_kind(path), dpi=dpi, height_mm=height_mm).checked()
-    with closing(FigureProcess()) as process:
-        return write_file(path, process.draw(figure))

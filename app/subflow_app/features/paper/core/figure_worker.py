@@ -17,12 +17,13 @@ from subflow_app.features.paper.core.figure_process import (
     BROKEN,
     CONTENT,
     REFUSED,
+    PreviewJob,
     pack,
     read_message,
     unpack,
     write_message,
 )
-from subflow_app.features.paper.core.figures import render_figure
+from subflow_app.features.paper.core.figures import render_figure, render_preview
 from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import PrintJob, render_report
@@ -36,7 +37,7 @@ from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries, Refe
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
-    *(FigurePlan, PlotData, Ticks, PaperStyle, Curve, Band, Bar, ColourKey),
+    *(FigurePlan, PreviewJob, PlotData, Ticks, PaperStyle, Curve, Band, Bar, ColourKey),
     *(PrintJob, Report, Heading, Paragraph, Listing, Picture, TextTable, TextColumn),
     *(Panel, PanelSeries, Reference, ColourScale, Ground),
     *(TopologySketch, SketchNode, SketchLink),
@@ -76,11 +77,13 @@ def _answer(content: bytes, print_pages: Printer) -> tuple[str, Any]:
         return BROKEN, traceback.format_exc()
 
 
-def _renderer(job: object, print_pages: Printer) -> Callable[[Any], bytes]:
+def _renderer(job: object, print_pages: Printer) -> Callable[[Any], object]:
     if isinstance(job, Report):
         return partial(render_report, print_pages=print_pages)
     if isinstance(job, PrintJob):
         return print_pages
+    if isinstance(job, PreviewJob):
+        return lambda wanted: render_preview(wanted.plan)
     if not isinstance(job, FigurePlan):
         raise TypeError(f"{type(job).__name__} cannot be drawn")
     return render_figure

@@ -21,10 +21,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subflow_app.features.paper.core.figure_plan import FigureKind, FigurePlan, Ground, PlotData, figure_kind
-from subflow_app.features.paper.core.panel_forms import FORMS, TABLE_LINE, names_lines, panel_handles, table_layout
+from subflow_app.features.paper.core.figure_plan import (
+    TITLE,
+    FigureKind,
+    FigurePlan,
+    Ground,
+    PlacedWord,
+    PlotData,
+    figure_kind,
+)
+from subflow_app.features.paper.core.panel_forms import FORMS, TABLE_LINE, names_lines, panel_entries, table_layout
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
-from subflow_app.features.paper.core.plot_forms import draw_plot, plot_handles
+from subflow_app.features.paper.core.plot_forms import draw_plot, plot_entries
 from subflow_app.features.plots.core import TIME
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.picture import Panel
@@ -35,6 +43,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
+    from matplotlib.text import Text
 
 POINTS_PER_INCH = 72.0
 
@@ -88,6 +97,38 @@ def render_figure(plan: FigurePlan) -> bytes:
     return _shortened_drawing(content, plan.style.font) if plan.kind == "svg" and not plan.plots else content
 
 
+def render_preview(plan: FigurePlan) -> tuple[bytes, tuple[PlacedWord, ...]]:
+    """Draws a figure as PNG; returns the content of the file, and the places of texts that can be replaced.
+
+    Raises:
+        InputError: if the figure is empty, or its size is outside the limits.
+    """
+    plan.checked()
+    places: list[PlacedWord] = []
+    content = drawn_file(
+        plan.style,
+        "png",
+        plan.dpi,
+        lambda: figure_size_in(plan),
+        lambda figure: fill_figure(figure, plan),
+        plan.ground.background,
+        lambda figure: places.extend(_placed_words(figure)),
+    )
+    return content, tuple(places)
+
+
+def _placed_words(figure: Figure) -> Iterator[PlacedWord]:
+    from matplotlib.text import Text
+
+    width, height = figure.bbox.width, figure.bbox.height
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        source = str(text.get_label() or "")
+        if source and text.get_text():
+            box = text.get_window_extent()
+            yield source, box.x0 / width, 1.0 - box.y1 / height, box.x1 / width, 1.0 - box.y0 / height
+
+
 def drawn_file(
     style: PaperStyle,
     kind: FigureKind,
@@ -95,8 +136,12 @@ def drawn_file(
     size_in: Callable[[], tuple[float, float]],
     fill: Callable[[Figure], None],
     background: str = "white",
+    seen: Callable[[Figure], None] | None = None,
 ) -> bytes:
-    """Content of the file of a figure that `fill` draws; `size_in` returns its width and height in inches."""
+    """Content of the file of a figure that `fill` draws; `size_in` returns its width and height in inches.
+
+    `seen` receives the drawn figure.
+    """
     from matplotlib.figure import Figure
 
     # Without a date, files of the same figure are identical.
@@ -107,6 +152,8 @@ def drawn_file(
         fill(figure)
         spell_controls(figure)
         figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
+        if seen is not None:
+            seen(figure)
     if kind != "svg":
         return content.getvalue()
     # matplotlib derives the ids of clip areas from exact coordinates, whose last bits vary. They become numbers here.
@@ -187,7 +234,7 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
     handles, columns = legend_of(plan) if plan.legend in ("above", "below") else ([], 1)
     has_head = bool(handles) and plan.legend == "above"
     if plan.title and not has_head:
-        figure.suptitle(plan.title, fontsize=heading_pt, color=ink)
+        _mark_source(figure.suptitle(plan.title, fontsize=heading_pt, color=ink), TITLE)
     if handles:
         legend = figure.legend(
             handles=handles,
@@ -199,9 +246,10 @@ def fill_figure(figure: Figure, plan: FigurePlan) -> None:
         )
         _name_entries(legend, handles)
         # A separate heading would overlap the legend, so the heading becomes the title of the legend.
-        title = plan.title if has_head else plan.legend_title
+        title = plan.title if has_head else plan.word(plan.legend_title)
         if title:
             legend.set_title(title)
+            _mark_source(legend.get_title(), TITLE if has_head else plan.legend_title)
             legend.get_title().set(fontsize=heading_pt if has_head else plan.style.small_pt, color=ink)
 
 
@@ -216,8 +264,11 @@ def _colour(axes: Axes, ground: Ground) -> None:
 def _draw_plot(axes: Axes, plot: PlotData, plan: FigurePlan) -> None:
     averaging = draw_plot(axes, plot, plan)
     height_mm = max(plan.style.plot_height_mm, plan.height_mm / len(plan.rows))
-    axes.set_ylabel(_in_lines(plot.axis_text, averaging, plan.style, height_mm), color=plan.ground.ink)
-    axes.xaxis.label.set_color(plan.ground.ink)
+    axes.set_ylabel(_in_lines(plan.word(plot.axis_text), averaging, plan.style, height_mm), color=plan.ground.ink)
+    _mark_source(axes.yaxis.label, plot.axis_text)
+    x_text = axes.get_xlabel()
+    axes.set_xlabel(plan.word(x_text), color=plan.ground.ink)
+    _mark_source(axes.xaxis.label, x_text)
     handles = legend_of(replace(plan, plots=(plot,), panels=()))[0] if plan.legend == "inside" else []
     if handles:
         # matplotlib tests all points to find the best place, which is slow for many points.
@@ -246,11 +297,16 @@ def _draw_panel(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
         axes.tick_params(length=0, which="both")
         return
     if panel.title:
-        axes.set_title("\n".join(_lines(panel.title, panel, plan)), color=ground.ink, fontsize=style.font_pt)
+        title = axes.set_title("\n".join(_lines(plan.word(panel.title), panel, plan)), color=ground.ink)
+        title.set_fontsize(style.font_pt)
+        _mark_source(title, panel.title)
     notes = _lines(panel.note, panel, plan)
     if panel.form != "table":
-        axes.set_ylabel(_in_lines(panel.y_text, "", style, _AXIS_SHARE * style.plot_height_mm), color=ground.ink)
-        axes.set_xlabel("\n".join(text for text in (panel.x_text, *notes) if text), color=ground.ink)
+        y_text, x_text = plan.word(panel.y_text), plan.word(panel.x_text)
+        axes.set_ylabel(_in_lines(y_text, "", style, _AXIS_SHARE * style.plot_height_mm), color=ground.ink)
+        axes.set_xlabel("\n".join(text for text in (x_text, *notes) if text), color=ground.ink)
+        _mark_source(axes.yaxis.label, panel.y_text)
+        _mark_source(axes.xaxis.label, panel.x_text)
     elif panel.note:
         axes.set_xlabel("\n".join(notes), color=ground.muted, fontsize=style.small_pt)
 
@@ -270,7 +326,9 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
     else:
         height += (names_lines(part, plan) - 1) * _NAME_ROW * style.small_pt / POINTS_PER_INCH
     if isinstance(part, Panel):
-        rows = len(_lines(part.title, part, plan)) * _TITLE_ROW + len(_lines(part.note, part, plan)) * _NOTE_ROW
+        rows = (
+            len(_lines(plan.word(part.title), part, plan)) * _TITLE_ROW + len(_lines(part.note, part, plan)) * _NOTE_ROW
+        )
         height += rows * style.font_pt / POINTS_PER_INCH
     return height
 
@@ -291,11 +349,14 @@ def _in_lines(text: str, more: str, style: PaperStyle, room_mm: float) -> str:
 
 def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
     """Legend handles with their texts as group ids, and the number of legend columns (at least 1)."""
-    handles = [*plot_handles(plan), *panel_handles(plan)]
+    handles = []
     letters = int(plan.style.width_mm / MM_PER_INCH / _letter_in(plan.style, plan.style.small_pt))
-    for each in handles:
-        text, most = str(each.get_gid()), max(1, letters - _HANDLE_LETTERS)
-        each.set_gid(text if len(text) <= most else f"{text[: most - 1]}…")
+    for source, make in (*plot_entries(plan), *panel_entries(plan)):
+        text, most = plan.word(source), max(1, letters - _HANDLE_LETTERS)
+        handle = make()
+        handle.set_gid(text if len(text) <= most else f"{text[: most - 1]}…")
+        handle.set_url(source)  # not drawn either; a label with an underscore would hide the entry
+        handles.append(handle)
     widths = [len(str(each.get_gid())) + _HANDLE_LETTERS for each in handles]
     for columns in range(min(_MOST_LEGEND_COLUMNS, len(handles)), 1, -1):
         # matplotlib fills column by column, and each column is as wide as its longest entry.
@@ -311,6 +372,12 @@ def _name_entries(legend: Legend, handles: list[Artist]) -> None:
     # Texts are set on the finished legend, because matplotlib omits entries whose texts start with an underscore.
     for shown, handle in zip(legend.get_texts(), handles, strict=True):
         shown.set_text(str(handle.get_gid()))
+        _mark_source(shown, str(handle.get_url()))
+
+
+def _mark_source(text: Text, source: str) -> None:
+    """Keeps the original of a text in its label, which matplotlib does not draw, for `placed_words`."""
+    text.set_label(source)
 
 
 def _letter_in(style: PaperStyle, size_pt: float) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -260,7 +261,7 @@ def draw_scatter(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
         if panel.scale is None:
             axes.set_xlim(-0.6, len(panel.x_ticks) - 0.4)
     if panel.y_ticks:
-        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+        axes.set_yticks([place for place, _ in panel.y_ticks], [plan.word(name) for _, name in panel.y_ticks])
     if 0 not in panel.better:
         size = plan.style.small_pt
         axes.text(0.99, 0.98, "better ↗", ha="right", va="top", fontsize=size, transform=axes.transAxes)
@@ -282,7 +283,7 @@ def draw_map(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
     if panel.x_ticks:
         names_axis(axes, panel, plan)
     if panel.y_ticks:
-        axes.set_yticks(*zip(*panel.y_ticks, strict=True))
+        axes.set_yticks([place for place, _ in panel.y_ticks], [plan.word(name) for _, name in panel.y_ticks])
     axes.grid(visible=False)
     _colour_bar(axes, mesh, panel, plan)
 
@@ -302,7 +303,7 @@ def _colour_bar(axes: Axes, shaded: ScalarMappable, panel: Panel, plan: FigurePl
     figure = axes.get_figure()
     assert figure is not None
     bar = figure.colorbar(shaded, ax=axes)
-    bar.set_label(panel.scale.title, color=plan.ground.ink)
+    bar.set_label(plan.word(panel.scale.title), color=plan.ground.ink)
     if panel.scale.ticks:
         bar.set_ticks([value for value, _ in panel.scale.ticks], labels=[text for _, text in panel.scale.ticks])
 
@@ -412,10 +413,11 @@ class TableLayout:
 def table_layout(panel: Panel, plan: FigurePlan) -> TableLayout:
     """Layout with columns as wide as their numbers; longer headings are broken into lines."""
     rows = [
-        (series.name, *(table_cell(series, point) for point in range(len(panel.points)))) for series in panel.series
+        (plan.word(series.name), *(table_cell(series, point) for point in range(len(panel.points))))
+        for series in panel.series
     ]
     # The first heading names the quantity of the points.
-    heads = (panel.x_text, *panel.points)
+    heads = [plan.word(text) for text in (panel.x_text, *panel.points)]
     room = int(plan.width_in(panel) * _PT_PER_INCH / _LETTER / plan.style.small_pt)
     widths = [max((len(row[column]) for row in rows), default=0) for column in range(len(heads))]
     widths = [
@@ -534,7 +536,7 @@ def _x_axis_of_points(axes: Axes, panel: Panel, plan: FigurePlan) -> None:
 
 def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bool) -> list[str]:
     """Names of the points, in which empty texts replace names that would overlap; the last name always remains."""
-    names = panel.points
+    names = [plan.word(name) for name in panel.points]
     place = np.log(x) if is_log else x
     span = float(place.max() - place.min()) or 1.0
     room_pt = 0.78 * plan.width_in(panel) * _PT_PER_INCH
@@ -549,7 +551,7 @@ def _unless_crowded(x: FloatArray, panel: Panel, plan: FigurePlan, *, is_log: bo
 
 def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
     """Writes the names of bars, boxes or points below the axis, in several lines or rotated in narrow plots."""
-    names = _names(part)
+    names = [plan.word(name) for name in axis_names(part)]
     letters = _name_letters(len(names), part, plan)
     places = [place for place, _ in part.x_ticks] if isinstance(part, Panel) and part.x_ticks else range(len(names))
     axes.set_xticks(places, [_broken(name, letters) for name in names])
@@ -568,14 +570,14 @@ def names_axis(axes: Axes, part: PlotData | Panel, plan: FigurePlan) -> None:
 
 def names_lines(part: PlotData | Panel, plan: FigurePlan) -> float:
     """Height of the names below a plot or panel, measured in lines."""
-    names = _names(part)
+    names = [plan.word(name) for name in axis_names(part)]
     letters = _name_letters(len(names), part, plan)
     if _longest_word(names) > letters:
         return 1.0 + _ASKEW * max(map(len, names)) * _LETTER
     return float(max((_broken(name, letters).count("\n") + 1 for name in names), default=1))
 
 
-def _names(part: PlotData | Panel) -> Sequence[str]:
+def axis_names(part: PlotData | Panel) -> Sequence[str]:
     """Names below a plot or panel; empty if its axis shows numbers."""
     if isinstance(part, PlotData):
         names = bar_places(part.bars).categories
@@ -657,21 +659,20 @@ def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:
     )
 
 
-def panel_handles(plan: FigurePlan) -> list[Artist]:
-    """Legend handles of the panels, with their texts as group ids."""
-    from matplotlib.patches import Patch
-
-    handles: dict[str, Artist] = {}
+def panel_entries(plan: FigurePlan) -> list[tuple[str, Callable[[], Artist]]]:
+    """Legend entries of the panels: their texts, and functions that make their handles with matplotlib."""
+    entries: dict[str, tuple[str, Callable[[], Artist]]] = {}
     panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
     for panel in panels:
         if panel.is_single or panel.scale is not None:
             continue  # the axis shows the names of the series, or a colour scale replaces them
         for series in panel.series:
-            handles.setdefault(series.name, _handle(series, panel, plan))
+            if not series.name:
+                continue  # a tick of an axis names it
+            entries.setdefault(series.name, (series.name, partial(_handle, series, panel, plan)))
         if panel.area is not None:
-            handles.setdefault(
-                f"\0{panel.area.name}", Patch(facecolor=plan.ground.grid, edgecolor="none", gid=panel.area.name)
-            )
+            name, look = panel.area.name, {"facecolor": plan.ground.grid, "edgecolor": "none"}
+            entries.setdefault(f"\0{name}", (name, partial(patch_handle, **look)))
     for is_implied, text in ((False, plan.reference_text), (True, plan.implied_text)):
         having = [
             panel
@@ -679,52 +680,49 @@ def panel_handles(plan: FigurePlan) -> list[Artist]:
             if any(mark.is_implied == is_implied for series in panel.series for mark in series.references)
         ]
         if having:
-            handles.setdefault(f"\0{text}", _reference_handle(having[0], is_implied, text, plan))
-    return list(handles.values())
+            entries.setdefault(f"\0{text}", (text, partial(_reference_handle, having[0], is_implied, plan)))
+    return list(entries.values())
+
+
+def line_handle(**look: Any) -> Artist:
+    """A line with its marker for a legend."""
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **look)
+
+
+def patch_handle(**look: Any) -> Artist:
+    """A filled rectangle for a legend."""
+    from matplotlib.patches import Patch
+
+    return Patch(**look)
 
 
 def _handle(series: PanelSeries, panel: Panel, plan: FigurePlan) -> Artist:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     colour = palette.hex_colour(series.colour, dark=plan.ground.is_dark)
     if panel.form in ("bars", "box"):
-        return Patch(facecolor=colour, edgecolor=plan.ground.ink if series.is_ours else "none", gid=series.name)
+        return patch_handle(facecolor=colour, edgecolor=plan.ground.ink if series.is_ours else "none")
     line = plan.style.line_pt * (1.8 if series.is_ours else 1.0)
     has_marker = panel.form != "trace"
-    return Line2D(
-        [],
-        [],
+    return line_handle(
         color=colour,
         linewidth=0.0 if panel.form == "scatter" else line,
         linestyle=_dashes(series),
         marker=MARKERS[series.shape % len(MARKERS)] if has_marker else "none",
         markersize=4.0 * plan.style.line_pt,
-        gid=series.name,
     )
 
 
-def _reference_handle(panel: Panel, is_implied: bool, text: str, plan: FigurePlan) -> Artist:
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
+def _reference_handle(panel: Panel, is_implied: bool, plan: FigurePlan) -> Artist:
     muted = plan.ground.muted
     if panel.form == "bars":
-        return Patch(
-            facecolor=plan.ground.background,
-            edgecolor=muted,
-            hatch=IMPLIED_HATCH if is_implied else PAPER_HATCH,
-            linewidth=0.8,
-            gid=text,
-        )
-    return Line2D(
-        [],
-        [],
+        hatch = IMPLIED_HATCH if is_implied else PAPER_HATCH
+        return patch_handle(facecolor=plan.ground.background, edgecolor=muted, hatch=hatch, linewidth=0.8)
+    return line_handle(
         linestyle="none",
         marker="D" if is_implied else "s",
         markersize=5.5 * plan.style.line_pt,
         markerfacecolor="none",
         markeredgecolor=muted,
         markeredgewidth=1.1 * plan.style.line_pt,
-        gid=text,
     )

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Legend = Literal["below", "above", "inside", "none"]
 LEGENDS: Mapping[Legend, str] = {
-    "below": "Below the plots",
-    "above": "Above the plots",
+    "below": "Outside, below",
+    "above": "Outside, above",
     "inside": "Inside the plots",
     "none": "None",
 }
@@ -78,11 +78,11 @@ _SANS = "DejaVu Sans"
 # IEEE: one column is 3.5 in wide and two are 7.16 in, with text of 8 to 10 pt (IEEE Author Center, on graphics). ACM:
 # columns of the class acmart with the option sigconf.
 STYLES: tuple[PaperStyle, ...] = (
-    PaperStyle("page", "Page, 160 mm", 160.0, 68.6, _SANS, 9.0, 8.0, 1.2, text_in_svg=True, has_markers=False),
     PaperStyle("ieee", "IEEE column, 88.9 mm", 88.9, 46.0, _SERIF, 9.0, 8.0, 1.0),
     PaperStyle("ieee-double", "IEEE double column, 181 mm", 181.0, 55.0, _SERIF, 9.0, 8.0, 1.0),
     PaperStyle("acm", "ACM column, 84.5 mm", 84.5, 45.0, _SERIF, 9.0, 8.0, 1.0),
     PaperStyle("acm-double", "ACM double column, 178 mm", 178.0, 55.0, _SERIF, 9.0, 8.0, 1.0),
+    PaperStyle("page", "Page, 160 mm", 160.0, 68.6, _SANS, 9.0, 8.0, 1.2, text_in_svg=True, has_markers=False),
     PaperStyle("slide", "Slide, 254 mm", 254.0, 118.0, _SANS, 18.0, 15.0, 2.4, has_markers=False),
 )
 STYLES_BY_ID: Mapping[str, PaperStyle] = {style.id: style for style in STYLES}

@@ -8,14 +8,24 @@ thick line with a legend entry. Bars have categories, error bars, and a hatch fo
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
-from subflow_app.features.paper.core.panel_forms import MARKERS, dashes, draw_bar, names_axis
+from subflow_app.features.paper.core.panel_forms import (
+    MARKERS,
+    axis_names,
+    dashes,
+    draw_bar,
+    line_handle,
+    names_axis,
+    panel_entries,
+    patch_handle,
+)
 from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.plots.core import BARS, TIME, Bar, Curve, Ticks, interval_text
 from subflow_app.features.plots.core.bars import bar_places
@@ -225,18 +235,15 @@ def _marker_look(line: Line, style: PaperStyle) -> dict[str, Any]:
     }
 
 
-def plot_handles(plan: FigurePlan) -> list[Artist]:
-    """Legend handles of the plots, with their texts as group ids.
+def plot_entries(plan: FigurePlan) -> list[tuple[str, Callable[[], Artist]]]:
+    """Legend entries of the plots: their texts, and functions that make their handles with matplotlib.
 
     For several runs, the legend lists the colours once, followed by the dashes: three curves of four runs need seven
     entries instead of twelve. If colours distinguish the runs, the entry of each line also contains the run.
     """
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
     style = plan.style
-    entries: dict[tuple[str, str], Artist] = {}
-    runs: dict[int, Artist] = {}
+    entries: dict[tuple[str, str], Callable[[], Artist]] = {}
+    runs: dict[int, tuple[str, Callable[[], Artist]]] = {}
     lines = [line for plot in plan.plots for line in _lines_of(plot, plan)[0]]
     patterns = {(line.curve.run, line.curve.dash) for line in lines}
     # True if runs and dash patterns correspond one to one.
@@ -249,21 +256,31 @@ def plot_handles(plan: FigurePlan) -> list[Artist]:
             entry = line.entry if are_dashed else f"{title}: {line.entry}"
             if not are_dashed:
                 look["linestyle"] = dashes(curve.dash)
-            handle = Line2D([], [], color=colour, linewidth=line.width * style.line_pt, gid=entry, **look)
-            entries.setdefault((entry, colour), handle)
+            make = partial(line_handle, color=colour, linewidth=line.width * style.line_pt, **look)
+            entries.setdefault((entry, colour), make)
         if are_dashed:
             pattern = dashes(curve.dash)
-            dashed = Line2D([], [], color="#555555", linewidth=style.line_pt, linestyle=pattern, gid=title)
-            runs.setdefault(curve.run, dashed)
-    handles: list[Artist] = list(entries.values())
-    if len(handles) > _MOST_LEGEND_ENTRIES:
-        more = len(handles) - _MOST_LEGEND_ENTRIES + 1
-        handles = [*handles[: _MOST_LEGEND_ENTRIES - 1], Line2D([], [], linestyle="none", gid=f"and {more} more")]
+            dashed = partial(line_handle, color="#555555", linewidth=style.line_pt, linestyle=pattern)
+            runs.setdefault(curve.run, (title, dashed))
+    found = [(text, make) for (text, _), make in entries.items()]
+    if len(found) > _MOST_LEGEND_ENTRIES:
+        more = len(found) - _MOST_LEGEND_ENTRIES + 1
+        found = [*found[: _MOST_LEGEND_ENTRIES - 1], (f"and {more} more", partial(line_handle, linestyle="none"))]
     if len(runs) > 1:
-        handles += [runs[number] for number in sorted(runs)]
+        found += [runs[number] for number in sorted(runs)]
     bars = [bar for plot in plan.plots for bar in plot.bars]
     hatches, titles = _hatches(bars), {bar.run: bar.run_title for bar in bars}
     if len(titles) > 1:
         look = {"facecolor": _PATCH, "edgecolor": "white", "linewidth": 0.0}
-        handles += [Patch(hatch=hatches[run], gid=title, **look) for run, title in titles.items()]
-    return handles
+        found += [(title, partial(patch_handle, hatch=hatches[run], **look)) for run, title in titles.items()]
+    return found
+
+
+def names_in(plan: FigurePlan) -> tuple[str, ...]:
+    """Names in a figure that `FigurePlan.words` can replace: entries of the legend, and names on axes; each once."""
+    entries = [text for text, _ in (*plot_entries(plan), *panel_entries(plan))]
+    parts = [part for row in plan.rows for part in row]
+    on_axes = [name for part in parts for name in axis_names(part)]
+    up = [name for panel in plan.panels for _, name in panel.y_ticks]
+    in_tables = [series.name for panel in plan.panels if panel.form == "table" for series in panel.series]
+    return tuple(dict.fromkeys(filter(None, (*entries, *on_axes, *up, *in_tables))))

@@ -365,7 +365,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Pause or resume",
         "Pause or resume all runs of the queue",
         "pause",
-        ("Ctrl+Alt+Space",),
+        (),
         lambda w, _: w.features[QueueSession].toggle(),
         (possible("queue.toggle", translatable("no run of the queue is running or waiting")),),
     )

@@ -382,6 +382,7 @@ class ScriptDesk(QObject):
         added = next(each for each in self.places if each.key == place.key)
         self._show(added, kind, text, text)
         self.saved.emit()
+        self._ports.tell(tr("{name} is now part of the scenario, which has unsaved changes.", name=answer.name))
         return True
 
     def _write(self, place: ScriptPlace, text: str) -> None:

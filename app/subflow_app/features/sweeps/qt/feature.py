@@ -6,6 +6,7 @@ The panel starts empty, and its contents are loaded when it is first shown.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
@@ -25,8 +26,6 @@ SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
 
-_FIGURE_MM = (170.0, 105.0)
-_FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
 _MOST_COMPARED = 500
 
 
@@ -34,6 +33,7 @@ class SweepFeature(SessionFeature["SweepSession"]):
     """The panel of sweeps and its actions."""
 
     panel_name = "sweeps"
+    export_action = "sweep.export_figure"
     panel_object = "sweep_panel"
     title = translatable("Sweeps")
 
@@ -81,18 +81,33 @@ class SweepFeature(SessionFeature["SweepSession"]):
         self.ports.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
-        """Asks for a file and exports the picture of the current view; no effect if the view is the table."""
+        """Opens the dialog that exports the picture of the current view; no effect if the view is the table."""
         page = self.session.panel.page
-        shown = page.shown
+        shown, study = page.shown, page.study
         panel = None if shown is None else page.chart(shown.choice.view).shown_panel()
-        if panel is None:
+        if panel is None or study is None:
             return
-        path = self.ports.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
-        if path is None:
-            return
-        from subflow_app.features.paper.core.figure_process import write_panel
+        from subflow_app.features.exporting.core.study_pages import write_sweep_page
+        from subflow_app.features.exporting.core.web_page import is_offered
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
+        from subflow_app.features.sweeps.core.views.pictures import write_runs
 
-        self.ports.exports.write_later("export view", lambda: write_panel(panel, path, _FIGURE_MM))
+        sweep_id, store = self.session.shown_sweep, self.ports.database.store
+        has_page = sweep_id is not None and store is not None and is_offered()
+
+        def write_page(path: Path) -> object:
+            assert sweep_id is not None
+            assert store is not None
+            return write_sweep_page(store, sweep_id, path)
+
+        figure = ExportedFigure(
+            self._suggested(""),
+            FigurePlan(panels=(panel,)),
+            write_data=lambda path: write_runs(study, path),
+            write_page=write_page if has_page else None,
+        )
+        self.ports.exports.export(figure)
 
     def export_data(self) -> None:
         """Writes all runs of the sweep, with their parameters and figures, as CSV."""
@@ -135,7 +150,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Pause or resume the run",
         "Pause the selected sweeps, resume them, or make the missing runs of interrupted ones",
         "pause",
-        ("Ctrl+Alt+O",),
+        (),
         lambda w, _: w.features[SweepFeature].session.toggle(),
         (
             WRITABLE,
@@ -147,7 +162,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "&Stop",
         "End the selected sweeps; finished runs are kept, and the others can be made later",
         "stop",
-        ("Ctrl+Shift+Alt+W",),
+        (),
         lambda w, _: w.features[SweepFeature].session.stop(),
         (possible("sweep.stop", translatable("no selected sweep is running")),),
     )
@@ -169,7 +184,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Show the &runs",
         "Open the plots of the runs that were clicked in the view of a sweep",
         "plots",
-        ("Ctrl+Alt+Shift+O",),
+        (),
         lambda w, _: w.features[SweepFeature].session.show_runs(),
         (possible("sweep.show_runs", translatable("click a point in the view of a sweep first")),),
     )
@@ -188,7 +203,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export this &view…",
         "Write the view of the sweep as SVG, PDF or PNG",
         "export_figure",
-        ("Ctrl+Alt+Shift+E",),
+        (),
         lambda w, _: w.features[SweepFeature].export_figure(),
         (possible("sweep.export_figure", translatable("show a sweep as a picture in the Sweeps panel first")),),
     )
@@ -197,7 +212,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Export the &data…",
         "Write every run of the sweep with its parameters and figures as CSV",
         "export_data",
-        ("Ctrl+Alt+Shift+D",),
+        (),
         lambda w, _: w.features[SweepFeature].export_data(),
         (possible("sweep.export_data", translatable("select a sweep in the Sweeps panel that has results")),),
     )
@@ -206,7 +221,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Save as &web page…",
         "Write the sweep as a web page: its figures, and the run of each point, which any browser simulates again",
         "web_page",
-        ("Ctrl+Alt+Shift+6",),
+        (),
         lambda w, _: w.features[SweepFeature].save_page(),
         (possible("sweep.page", translatable("select a sweep in the Sweeps panel that has results")),),
     )

@@ -22,7 +22,7 @@ from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, captioned, h_box, named, pages, v_box
 from subflow_app.toolkit.workers import LatestReader, Workers
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.picture import ColourScale
+from subflow_app.vocabulary.picture import ColourScale, Panel
 from subflow_app.vocabulary.plain_text import capitalised
 
 if TYPE_CHECKING:
@@ -179,6 +179,12 @@ class PolicyView(QWidget):
         v_box(self, self._choosers, (self._pages, 1), self.status, margins=0, spacing=0)
         self.status.setContentsMargins(8, 2, 8, 4)
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
+
+    @property
+    def panel(self) -> Panel | None:
+        """The picture; None if the page shows no policy."""
+        is_shown = self.picture is not None and self._pages.currentWidget() is self.picture
+        return self.picture.shown_panel() if self.picture is not None and is_shown else None
 
     def show_training(self, training: Training | None) -> None:
         """Shows the policy of this training run; None shows an empty page."""

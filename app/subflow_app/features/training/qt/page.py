@@ -59,6 +59,7 @@ from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
+    from subflow_app.features.paper.core.exported_figure import ExportedFigure
     from subflow_app.features.training.core.trainings import Trainings
 
 
@@ -368,8 +369,37 @@ class TrainPage(QWidget):
         select_rows(self.table, lambda index: index.data(ROW_ROLE).id in training_ids)
 
     def possible(self) -> frozenset[str]:
-        """The actions that are possible on the selected training runs."""
-        return possible(self.selected())
+        """The actions that are possible on the selected training runs, and the export of the visible figure."""
+        return possible(self.selected()) | ({"export_figure"} if self.has_figure else set())
+
+    @property
+    def has_figure(self) -> bool:
+        """True if the visible tab shows curves or the picture of a policy."""
+        if self.tabs.currentWidget() is self.policy:
+            return self.policy.panel is not None
+        return self.tabs.currentWidget() is self.curves and any(len(each.log) for each in self.selected())
+
+    def figure(self) -> ExportedFigure | None:
+        """The figure of the visible tab; None if it shows none."""
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import MOST_PLOTS, FigurePlan
+        from subflow_app.foundation.files import write_file
+        from subflow_app.foundation.paths import file_stem
+
+        selected = self.selected()
+        if not self.has_figure or not selected:
+            return None
+        name = file_stem(selected[0].name)
+        if self.tabs.currentWidget() is self.policy:
+            panel = self.policy.panel
+            return None if panel is None else ExportedFigure(f"{name}-policy", FigurePlan(panels=(panel,)))
+        plots = self.curves.plots
+        panels = () if plots is None else plots.panels()
+        if plots is None or not panels:
+            return None
+        text = plots.data_text()
+        plan = FigurePlan(panels=panels[:MOST_PLOTS])
+        return ExportedFigure(name, plan, write_data=lambda path: write_file(path, text))
 
     @property
     def toggle_word(self) -> str:
@@ -591,7 +621,7 @@ class TrainPage(QWidget):
         v_box(self, whole, margins=0)
 
     def _tool_row(self) -> QHBoxLayout:
-        tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote")]
+        tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote", "export_figure")]
         race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)

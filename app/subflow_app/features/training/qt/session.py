@@ -16,6 +16,7 @@ from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
+    from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.running.qt.run_session import RunSession
     from subflow_app.features.training.core.training_draft import DocumentText
     from subflow_app.features.training.core.training_progress import Training
@@ -35,6 +36,8 @@ TRAINING_MENU = (
     "train.race",
     "-",
     "train.promote",
+    "-",
+    "train.export_figure",
 )
 """Menu of the actions on the selected training runs."""
 
@@ -45,6 +48,7 @@ class TrainingPorts(StudyPorts, Protocol):
     """Parts of the window that the Train page uses."""
 
     documents: Documents
+    exports: Exports
     session: RunSession
     docks: Docks
     notices: Notices
@@ -62,6 +66,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
     """The training runs of one window, and the panel that shows them."""
 
     panel_name = "train"
+    export_action = "train.export_figure"
     title = translatable("Training")
     panel_object = "train_page"
     room = (420, 200)  # px; the form next to the curves is wider than the minimum width of a panel on a small screen
@@ -89,7 +94,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
         from subflow_app.features.training.qt.page import TrainPage
 
         bar = self.ports.bar
-        actions = {name: bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
+        actions = {name: bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS, "export_figure")}
         page = TrainPage(self.ports.workers, self.ports.dialogs, actions)
         page.selection_changed.connect(self._on_selection_changed)
         page.menu_requested.connect(lambda position: bar.pop_up(TRAINING_MENU, position))
@@ -129,6 +134,12 @@ class TrainingSession(PanelFeature["TrainPage"]):
         self._documents.settling.emit()
         self._on_document_edited()
         self.content.start()
+
+    def export_figure(self) -> None:
+        """Opens the dialog that exports the visible curves, or the picture of the policy."""
+        figure = self.content.figure()
+        if figure is not None:
+            self.ports.exports.export(figure)
 
     def race(self) -> None:
         """Runs the open scenario with the policy of the selected training run, and then with the chosen rival."""
@@ -315,8 +326,18 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         "Promote to &library…",
         "Put the best policy of the selected training into your library, where every scenario can name it",
         "promote",
-        ("Ctrl+Alt+P",),
+        (),
         lambda w, _: w.features[TrainingSession].promote(),
         (possible("train.promote", translatable("select one training on the Train page that has a policy")),),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.export_figure",
+        "E&xport the curves…",
+        "Write the curves of the selected trainings, or the picture of the policy, to a file for a paper",
+        "export_figure",
+        (),
+        lambda w, _: w.features[TrainingSession].export_figure(),
+        (possible("train.export_figure", translatable("select a training with curves on the Train page")),),
         Scope.TRAINING,
     )

@@ -30,7 +30,7 @@ from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
 from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.picture import interval_ends
+from subflow_app.vocabulary.picture import Panel, PanelSeries, interval_ends
 from subflow_sim.stats import Estimate
 
 # Possible horizontal axes: for each metric, the title of the axis and the factor to its unit.
@@ -121,6 +121,38 @@ class TrainingPlots(ScrolledPlots):
     def legend_texts(self) -> list[str]:
         """Texts of the legend: the training runs, then the classic controllers with their goodput."""
         return [entry.text for entry in self._entries()]
+
+    def panels(self) -> tuple[Panel, ...]:
+        """The plots as panels for a figure: the curves of the training runs over the chosen horizontal axis."""
+        title, x_scale = X_AXES[self.x]
+        made = []
+        for spec in self._specs:
+            metric = spec.metric
+            series: list[PanelSeries] = []
+            for training, hue in self._shown:
+                at, values = training.log.outline(metric.key, self.x, _MOST_POINTS)
+                if len(at):
+                    y = np.array(values * metric.scale)
+                    colour = palette.ColourKey(hue, 0)
+                    name = training.name
+                    series.append(PanelSeries(name, colour, len(series), False, y, np.empty(0), x=at * x_scale))
+            if series:
+                text = f"{tr(metric.title)} ({tr(metric.unit)})" if metric.unit else tr(metric.title)
+                made.append(Panel("trace", "", tr(title), text, (), np.empty(0), tuple(series), is_signed=True))
+        return tuple(made)
+
+    def data_text(self) -> str:
+        """The curves as CSV: training, measure, position and value, in SI units."""
+        rows = ["training,measure,axis,position,value"]
+        for training, _ in self._shown:
+            for spec in self._specs:
+                at, values = training.log.outline(spec.metric.key, self.x, _MOST_POINTS)
+                name = training.name.replace('"', '""')
+                rows += [
+                    f'"{name}",{spec.metric.key},{self.x},{position!r},{value!r}'
+                    for position, value in zip(at.tolist(), values.tolist(), strict=True)
+                ]
+        return "\n".join(rows) + "\n"
 
     def _recolour(self, tokens: Tokens) -> None:
         self.setBackground(tokens.base)

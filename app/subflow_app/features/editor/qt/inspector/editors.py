@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QLineEdit,
+    QPushButton,
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -33,7 +34,8 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.form import FieldOption
-from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.icons import icon
+from subflow_app.toolkit.theme import current_tokens, set_style
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box
 from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
@@ -42,6 +44,7 @@ _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
 _LEAST_CHOICE = 48  # px; minimum width of the combo box for each end of a link
+_PATHS_MARGIN = 44  # px beside the text of a button: its icon and its frame
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # distinct from the sessions of the canvas
 
@@ -311,6 +314,41 @@ class _ChoiceDelegate(QStyledItemDelegate):
         width = max(metrics.horizontalAdvance(str(index.data() or "")), metrics.horizontalAdvance(summary))
         height = metrics.height() * (2 if summary else 1)
         return QSize(width + 2 * _CHOICE_INSET, height + 2 * _CHOICE_GAP)
+
+
+class PathsEditor(QPushButton):
+    """A button that shows the paths of a flow, and opens the dialog in which they are chosen on the canvas."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.session = 0
+        self._paths = ""
+        self.setIcon(icon("edit_paths"))
+        self.setAutoDefault(False)
+        set_style(self, lambda _t: "PathsEditor { text-align: left; }")
+
+    def show_paths(self, paths: Sequence[Sequence[str]], default: str) -> None:
+        """Show these paths, or the text for the default if they are empty."""
+        self._paths = ", ".join(" → ".join(path) for path in paths) or default
+        self._elide()
+
+    def set_wrong(self, _wrong: bool) -> None:
+        """Do nothing: paths with a problem are shown as text."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Cut the text to the available width."""
+        super().resizeEvent(event)
+        self._elide()
+
+    def sizeHint(self) -> QSize:
+        """The height of a button, and little width, so that long paths do not make the form wider."""
+        return QSize(_LEAST_CHOICE, super().sizeHint().height())
+
+    minimumSizeHint = sizeHint
+
+    def _elide(self) -> None:
+        room = self.width() - _PATHS_MARGIN
+        self.setText(self.fontMetrics().elidedText(self._paths, Qt.TextElideMode.ElideRight, room))
 
 
 class FlagEditor(QCheckBox):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QResizeEvent, QShowEvent, QUndoStack
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent, QShowEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -24,10 +24,13 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.editor.core.form import OutlineEntry, form_for, outline, tables
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc, split_key
+from subflow_app.features.editor.core.scenario_edits import rename_part
+from subflow_app.features.editor.core.scenario_parts import NAME_KEY
 from subflow_app.features.editor.core.sketch import next_step_text
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.inspector.param_form import ParamForm
 from subflow_app.features.editor.qt.inspector.source_editor import SourceEditor
+from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.toolkit.icons import icon
@@ -237,6 +240,7 @@ class Inspector(QWidget):
 
     key_changed = Signal(str)  # dotted key of the shown part: "links.wifi", "" for the scenario
     refused = Signal(str)  # the reason why an edit was refused
+    paths_wanted = Signal(str)  # name of the flow whose paths are to be chosen on the canvas
 
     def __init__(
         self,
@@ -320,6 +324,20 @@ class Inspector(QWidget):
         else:
             self.outline_view.setFocus(Qt.FocusReason.OtherFocusReason)
 
+    def edit_name(self) -> None:
+        """Put the cursor into the name of the shown part."""
+        self._tabs.setCurrentIndex(_FORM)
+        row = self.form.row(f"{self.key}.{NAME_KEY}")
+        if row is not None:
+            row.set_focus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Edit the name of the shown part on F2."""
+        if event.key() == Qt.Key.Key_F2:
+            self.edit_name()
+            return
+        super().keyPressEvent(event)
+
     def commit_pending(self) -> None:
         """Commit all typed text; call it before saving or running."""
         self.form.commit_pending()
@@ -355,8 +373,10 @@ class Inspector(QWidget):
         tree.header().setStretchLastSection(True)
         tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        tree.doubleClicked.connect(lambda _index: self.edit_name())
         self.form.set_tab_before(tree)
         self.form.committed.connect(self._on_value_committed)
+        self.form.choosing.connect(lambda key: self.paths_wanted.emit(key.split(".")[1]))
         self.form.add_event_wanted.connect(self._add_event)
         self.form.remove_event_wanted.connect(self._remove_event)
         self.source.committed.connect(self._on_text_committed)
@@ -482,7 +502,35 @@ class Inspector(QWidget):
         self._pages.setCurrentIndex(index)
 
     def _on_value_committed(self, key: str, value: object, session: int) -> None:
+        if key.endswith(f".{NAME_KEY}"):
+            self._rename(key.removesuffix(f".{NAME_KEY}"), str(value or ""))
+            return
         self._try(lambda: documents.set_value(self._undo_stack, self._doc, key, value, session))  # type: ignore[arg-type]
+
+    def _rename(self, key: str, name: str) -> None:
+        """Rename a part, and show it under its new name; a refused name is shown with the reason until it changes."""
+        has_focus = self.form.focusWidget() is not None
+        old = key.partition(".")[2]
+        if not name or name == old:
+            self._show_document()
+            return
+        keys: list[str] = []
+
+        def edit() -> None:
+            what = tr("Rename {name}", name=old)
+            self.key = f"{key.partition('.')[0]}.{name}"  # so that the change below finds the part
+            keys.extend(
+                documents.edit_parts(self._undo_stack, self._doc, what, lambda text: rename_part(text, key, name))
+            )
+
+        if not self._try(edit):
+            self.key = key
+            self._show_document()
+            return
+        self._set_key(keys[0])
+        self.key_changed.emit(keys[0])
+        if has_focus:
+            self.edit_name()
 
     def _on_text_committed(self, text: str, session: int) -> None:
         documents.set_text(self._undo_stack, self._doc, text, session)
@@ -502,7 +550,7 @@ class Inspector(QWidget):
         """Make an edit. If it is refused, emit the reason, restore the fields and return False."""
         try:
             edit()
-        except TomlEditError as error:
+        except (TomlEditError, InputError) as error:
             self.refused.emit(str(error))
             self._show_document()
             return False

@@ -16,7 +16,13 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QSizePol
 
 from subflow_app.features.editor.core.form import FieldOption, Form, FormField, FormGroup, default_text
 from subflow_app.features.editor.core.form_text import Previewer, TextCheck, check_text, read_text
-from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
+from subflow_app.features.editor.qt.inspector.editors import (
+    ChoiceEditor,
+    FlagEditor,
+    PairEditor,
+    PathsEditor,
+    TextEditor,
+)
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.toolkit import format as fmt
@@ -37,7 +43,7 @@ _IN_WORDS = {
 }
 _BARE_EXAMPLE = re.compile(r" or [0-9.]+\Z")
 
-_Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor
+_Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor | PathsEditor
 
 
 class FieldRow(QObject):
@@ -45,6 +51,7 @@ class FieldRow(QObject):
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key
+    choosing = Signal(str)  # key; the value is chosen elsewhere
 
     def __init__(self, doc: Previewer, field: FormField, parent: QWidget) -> None:
         super().__init__(parent)
@@ -92,6 +99,8 @@ class FieldRow(QObject):
             default = FieldOption(None, field.placeholder and tr("{value} (default)", value=field.placeholder), "")
             options = field.options if field.param.required else (default, *field.options)
             self.editor.show_options(options, field.text if field.is_set else None)
+        elif isinstance(self.editor, PathsEditor):
+            self.editor.show_paths(_paths(field), tr("{value} (default)", value=field.placeholder))
         elif isinstance(self.editor, PairEditor):
             self.editor.show_pair(field.options, _pair(field) or ("", ""))
         else:
@@ -130,6 +139,8 @@ class FieldRow(QObject):
     def _kind(field: FormField) -> type[QWidget]:
         if _pair(field):
             return PairEditor
+        if _are_paths(field):
+            return PathsEditor
         is_list = field.param.dimension is Dimension.LIST
         if (field.options and not is_list) or field.param.dimension is Dimension.CHOICE:
             return ChoiceEditor
@@ -146,6 +157,9 @@ class FieldRow(QObject):
         elif self._kind(field) is PairEditor:
             editor = PairEditor(parent)
             editor.committed.connect(self._on_chosen)
+        elif self._kind(field) is PathsEditor:
+            editor = PathsEditor(parent)
+            editor.clicked.connect(lambda: self.choosing.emit(self.key))
         else:
             editor = TextEditor(parent)
             editor.edited.connect(self._check)
@@ -226,11 +240,13 @@ class FieldRow(QObject):
         when_released(self, self._show_message)
 
     def _show_message(self) -> None:
-        """Show or hide the current message, which moves the rows below."""
-        text = self.editor.accessibleDescription()
-        self.message.setText(text)
-        self.message.setVisible(bool(text))
-        self._message_icon.setVisible(bool(text))
+        """Show or hide the current problem or, without one, the note; both move the rows below."""
+        problem = self.editor.accessibleDescription()
+        self.message.setText(problem or self.field.note)
+        role = QPalette.ColorRole.BrightText if problem else QPalette.ColorRole.PlaceholderText
+        self.message.setForegroundRole(role)
+        self.message.setVisible(bool(self.message.text()))
+        self._message_icon.setVisible(bool(problem))
 
     def _show_reset(self) -> None:
         # A disabled button loses its icon but keeps its space, so that editors line up.
@@ -249,6 +265,18 @@ class FieldRow(QObject):
         self.committed.emit(self.key, None, 0)
 
 
+def _are_paths(field: FormField) -> bool:
+    """True for the paths of a flow; paths with a problem are edited as text, because the canvas cannot show them."""
+    return field.key.startswith("flows.") and field.param.key == "paths" and not field.problems
+
+
+def _paths(field: FormField) -> list[list[str]]:
+    value = read_text(field.param, field.text)
+    if not isinstance(value, list):
+        return []
+    return [[str(link) for link in path] for path in value if isinstance(path, list)]
+
+
 def _pair(field: FormField) -> list[str] | None:
     """Return the two names in a field for a pair of names, such as the ends of a link; None for other fields."""
     if field.param.dimension is not Dimension.LIST or not field.options:
@@ -264,6 +292,7 @@ class ParamForm(QScrollArea):
 
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key of the focused field
+    choosing = Signal(str)  # key of a value that is chosen elsewhere: the paths of a flow
     add_event_wanted = Signal()
     remove_event_wanted = Signal(int)
 
@@ -384,6 +413,7 @@ class ParamForm(QScrollArea):
             row = FieldRow(doc, field, self.viewport())
             row.committed.connect(self.committed)
             row.focused.connect(self._on_focused)
+            row.choosing.connect(self.choosing)
             next_row = row.add_to(grid, next_row)
             self._rows.append(row)
         layout.addLayout(grid)

@@ -16,7 +16,6 @@ from subflow_app.features.editor.core.scenario_edits import (
     add_node,
     add_note,
     remove_parts,
-    rename_part,
 )
 from subflow_app.features.editor.core.scenario_parts import NAMED
 from subflow_app.features.editor.qt import documents
@@ -72,6 +71,7 @@ class Drawing(Feature):
     panel_name = "topology"
 
     canvas_wanted = Signal()  # the canvas is about to be edited
+    name_wanted = Signal(str)  # key of a part whose name is to be edited
 
     def __init__(self, ports: DrawingPorts) -> None:
         super().__init__()
@@ -221,7 +221,7 @@ class Drawing(Feature):
         self._remove(tr("Delete {what}", what=self._chosen_text()))
 
     def rename(self) -> None:
-        """Ask for a new name of the selected part, or for the new text of a note."""
+        """Edit the name of the selected part where its properties are, or ask for the new text of a note."""
         chosen = self._view.scene.chosen
         if len(chosen) != 1:
             return
@@ -229,10 +229,7 @@ class Drawing(Feature):
         if key.startswith("notes."):
             self.edit_note(key)
             return
-        old = key.partition(".")[2]
-        name = self._dialogs.line(tr("Rename {name}", name=old), tr("Name"), old)
-        if name is not None and name != old:
-            self._edit(tr("Rename {name}", name=old), lambda text: rename_part(text, key, name))
+        self.name_wanted.emit(key)
 
     def edit_note(self, key: str) -> None:
         """Ask for the new text of a note."""

@@ -14,6 +14,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QPalette, QUndoStack
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
+    QLineEdit,
     QListView,
     QPushButton,
     QSpinBox,
@@ -131,6 +132,8 @@ class FlowDialog(QDialog):
         self.count = named(QSpinBox(self), "flow_count", tr("Count"))
         self.count.setRange(1, MAX_COPIES)
         form.addRow(tr("Count"), self.count)
+        self.flow_size = named(QLineEdit(self, placeholderText=tr("unlimited, or e.g. 50MB")), "flow_size", tr("Size"))
+        form.addRow(tr("Size"), self.flow_size)
         # For an existing flow, these values are edited in the inspector.
         values.setVisible(is_new)
         title = Label(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
@@ -154,6 +157,7 @@ class FlowDialog(QDialog):
         for combo in (self.kind, self.controller, self.scheduler):
             combo.activated.connect(self._take_values)
         self.count.valueChanged.connect(self._take_values)
+        self.flow_size.textEdited.connect(self._take_size)
         self.paths.chosen_changed.connect(self._on_paths_changed)
         self.pick.toggled.connect(self._on_pick_toggled)
 
@@ -192,6 +196,10 @@ class FlowDialog(QDialog):
         self.draft.count = self.count.value()
         self._show_draft()
         self.draft_changed.emit()
+
+    def _take_size(self, text: str) -> None:
+        self.draft.size = text
+        self._show_told()
 
     def _show_draft(self) -> None:
         draft = self.draft
@@ -267,10 +275,12 @@ class FlowDrawing(QObject):
         self._open(source, destination, "")
 
     def ask_paths(self, flow: str) -> None:
-        """Open the dialog with the paths of a flow; do nothing for an unknown flow."""
+        """Open the dialog with the paths of a flow; report a flow that is not drawn because it has problems."""
         scenario = self._view.doc.sketch
         if scenario is not None and flow in scenario.flows:
             self._open(scenario.flows[flow].source, scenario.flows[flow].destination, flow)
+        else:
+            self.failed.emit(tr("The paths of {flow} cannot be drawn: first correct its problems.", flow=flow))
 
     def close(self) -> None:
         """Discard the open dialog, if any."""
