@@ -29,7 +29,7 @@ CAUSE_KINDS = {
     "random": translatable("random loss"),
     "collision": translatable("collisions on the shared medium"),
     "down": translatable("the link was down"),
-    "scripted": translatable("dropped as the scenario says"),
+    "scripted": translatable("dropped by the scenario"),
     "marked": translatable("marked by a queue"),
     "reordered": translatable("not lost: overtaken"),
     "late": translatable("not lost: late"),
@@ -83,7 +83,7 @@ class NetworkCause:
 
     Attributes:
         kind: a key of `CAUSE_KINDS`.
-        loss: the packet that the sender noticed first; None if none is known.
+        loss: the packet that represents the cause; None if no packet was lost or marked.
         count: number of packets that the sender noticed together.
         counts: number of these packets by link direction and fate; the link is empty for packets that were not dropped.
         is_earlier: whether an earlier decision answered this loss first, as in the steps of a recovery.
@@ -226,7 +226,15 @@ def _varies(scenario: Scenario, direction: str) -> bool:
     name, _, side = direction.partition("/")
     link = scenario.links[name]
     told = link.forward if side == "forward" else link.reverse
-    varying = (told.jitter, told.retransmission, told.delay_trace, told.access, told.grants, told.outages, told.handover)
+    varying = (
+        told.jitter,
+        told.retransmission,
+        told.delay_trace,
+        told.access,
+        told.grants,
+        told.outages,
+        told.handover,
+    )
     return any(each is not None for each in varying)
 
 
@@ -235,7 +243,8 @@ def down_since(scenario: Scenario, changes: Sequence[Event], direction: str, at_
     name, _, side = direction.partition("/")
     since = None
     for event in sorted((*scenario.events, *changes), key=lambda event: event.at_s):
-        if event.link == name and event.up is not None and event.at_s <= at_s + _SAME_S:
-            if event.direction in ("both", side):
-                since = None if event.up else event.at_s
+        if event.link != name or event.up is None or event.at_s > at_s + _SAME_S:
+            continue
+        if event.direction in ("both", side):
+            since = None if event.up else event.at_s
     return since

@@ -46,6 +46,7 @@ def explained(
     before: int = 1,
     after: int = 0,
     budget_bytes: int = DEFAULT_BUDGET_BYTES,
+    replay: Replay | None = None,
 ) -> tuple[ToldDecisions, str]:
     """Find the decisions around a given time in the records of the run, or else by a replay.
 
@@ -57,6 +58,7 @@ def explained(
         before: number of decisions at or before the time; at least one.
         after: number of decisions after the time.
         budget_bytes: memory for the states of the replay.
+        replay: a replay of the run; None to make one if it is needed.
 
     Returns:
         The decisions, and a notice about the replay; the notice is empty if the decisions come from records.
@@ -92,7 +94,7 @@ def explained(
     if told is not None and not has_lines and at_s <= max(row.simulated_s, told.current.time_s):
         return with_worked(told if scenario is None else told.of_run(scenario)), ""
     try:
-        replay = Replay.stored(store, run_id, budget_bytes=budget_bytes)
+        replay = replay or Replay.stored(store, run_id, budget_bytes=budget_bytes)
     except InputError:
         if recorded is None:
             raise
@@ -116,7 +118,7 @@ def explained(
 def replayed_story(
     replay: Replay, given: Told, earlier: Sequence[Explanation], is_cancelled: Callable[[], bool] = never
 ) -> Story:
-    """Tell a decision as a story, with the cause that a replay finds.
+    """Make the story of a decision, with the cause that a replay finds.
 
     Args:
         replay: replay of the run.
@@ -129,8 +131,10 @@ def replayed_story(
         SimulationError: if the run fails before that time.
     """
     told = given.told
-    since_s = next((each.time_s for each in reversed(earlier) if each.cause == told.cause), told.time_s)
-    since_s = since_s if told.cause in ("interval", "action") else told.time_s
+    since_s = told.time_s
+    if told.cause in ("interval", "action"):
+        first_s = earlier[0].time_s if earlier else told.time_s
+        since_s = next((each.time_s for each in reversed(earlier) if each.cause == told.cause), first_s)
     evidence = replay.evidence(told, since_s, is_cancelled)
     if told.scope == "flow":
         return story_of(replay.scenario, replay.changes, given, None, evidence)
@@ -139,6 +143,42 @@ def replayed_story(
     if cause.loss is not None and cause.queue is not None:
         queue = replay.queue_curve(cause.loss, min(told.time_s, cause.loss.time_s), is_cancelled)
     return story_of(replay.scenario, replay.changes, given, cause, evidence, queue)
+
+
+def story_at(replay: Replay, mss_bytes: int, owner: str, at_s: float) -> tuple[Story, str]:
+    """Make the story of the last decision at or before a time.
+
+    Args:
+        replay: replay of the run.
+        mss_bytes: payload of a packet in bytes.
+        owner: a subflow or, for its scheduler, a flow.
+        at_s: simulated time in seconds.
+
+    Returns:
+        The story, and a notice about the replay, usually empty.
+
+    Raises:
+        InputError: if the owner does not exist, or has no decision at or before the time.
+        SimError: if the simulation fails.
+        StoreError: if the database cannot be read.
+    """
+    story = DecisionSteps(replay, mss_bytes).go_to(owner, at_s).story
+    if replay.notice:
+        replay.prepare()  # only a replay to the end shows whether it reproduces the run
+    return story, replay.notice
+
+
+def replay_if_possible(store: Store, run_id: int, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay | None:
+    """A replay of a stored run; None if the run was measured, or if this version cannot read its scenario.
+
+    Raises:
+        SimError: if the simulator refuses the scenario.
+        StoreError: if the run does not exist or the database cannot be read.
+    """
+    try:
+        return Replay.stored(store, run_id, budget_bytes=budget_bytes)
+    except InputError:
+        return None
 
 
 # Number of decisions fetched on each side of the time, so that most steps need no further replay.

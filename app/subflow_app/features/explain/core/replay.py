@@ -390,9 +390,7 @@ class Replay:
             progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
 
-    def evidence(
-        self, told: Explanation, since_s: float, is_cancelled: Callable[[], bool] = never
-    ) -> Evidence:
+    def evidence(self, told: Explanation, since_s: float, is_cancelled: Callable[[], bool] = never) -> Evidence:
         """Replay the time before a decision, and record the fates of the packets behind it.
 
         Args:
@@ -449,9 +447,7 @@ class Replay:
             links = self._simulation.inspect().links
             times.append(time_ns / NANOSECONDS)
             pkts.append(int(links.queue_pkts[links.names.index(loss.link)]))
-        return QueueCurve(
-            loss.link, tuple(times), tuple(pkts), loss.queue.limit_pkts, loss.fate_s, loss.queue.pkts
-        )
+        return QueueCurve(loss.link, tuple(times), tuple(pkts), loss.queue.limit_pkts, loss.fate_s, loss.queue.pkts)
 
     def _losses_until(
         self, owner: str, start: TimedSnapshot, time_ns: int, is_cancelled: Callable[[], bool]

@@ -1,4 +1,4 @@
-"""A decision as a story in order of time: what happened in the network, what the sender noticed, and the rule.
+"""The story of a decision in order of time: the cause in the network, the notice of the sender, and the rule.
 
 The texts are in the language of the window; on the command line, this is English.
 """
@@ -124,7 +124,7 @@ class Story:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a story is made of.
+    """The decision behind a story.
 
     Attributes:
         told: the decision.
@@ -149,7 +149,7 @@ def story_of(
     evidence: Evidence | None,
     queue: QueueCurve | None = None,
 ) -> Story:
-    """Tell a decision as a story.
+    """Make the story of a decision.
 
     Args:
         scenario: scenario of the run.
@@ -190,7 +190,7 @@ def story_of(
     )
 
 
-# ---------------------------------------------------------------------------------------------------------- the effect
+# ---- the effect ----
 
 
 def effect_title(given: Told) -> str:
@@ -244,7 +244,7 @@ def _moment(time_s: float) -> str:
     return f"{time_s:.3f}{_NBSP}s"
 
 
-# ------------------------------------------------------------------------------------------------ cause in the network
+# ---- cause in the network ----
 
 
 def link_text(direction: str) -> str:
@@ -291,10 +291,8 @@ def _queue_full(_scenario: Scenario, cause: NetworkCause, loss: Loss) -> tuple[s
     queue = loss.queue
     link = link_text(cause.link)
     held = _held(queue)
-    is_by_bytes = queue is not None and queue.limit_pkts is None or (
-        queue is not None and queue.limit_pkts is not None and queue.pkts < queue.limit_pkts
-    )
-    if is_by_bytes and queue is not None and queue.limit_bytes is not None:
+    has_room = queue is not None and (queue.limit_pkts is None or queue.pkts < queue.limit_pkts)
+    if queue is not None and has_room and queue.limit_bytes is not None:
         held = tr("{count} of {limit} bytes", count=queue.bytes, limit=queue.limit_bytes)
     return (
         tr("Dropped at {link}: its queue was full", link=link),
@@ -357,8 +355,11 @@ def _scripted(_scenario: Scenario, cause: NetworkCause, _loss: Loss) -> tuple[st
 
 def _marked(scenario: Scenario, cause: NetworkCause, loss: Loss) -> tuple[str, str]:
     link = link_text(cause.link)
-    text = tr("The queue of {link} held {held}. It marked the packet instead of dropping it.", link=link,
-              held=_held(loss.queue))
+    text = tr(
+        "The queue of {link} held {held}. It marked the packet instead of dropping it.",
+        link=link,
+        held=_held(loss.queue),
+    )
     return tr("Marked at {link}", link=link), f"{text} {_law(scenario, cause.link, _MARK_LAWS)}".rstrip()
 
 
@@ -398,8 +399,9 @@ def _lost_acks(_scenario: Scenario, cause: NetworkCause, loss: Loss) -> tuple[st
     )
     since = ""
     if cause.down_since_s is not None:
-        since = tr("{link} has been down since {since}.", link=link,
-                   since=f"{rounded_text(cause.down_since_s, 6)}{_NBSP}s")
+        since = tr(
+            "{link} has been down since {since}.", link=link, since=f"{rounded_text(cause.down_since_s, 6)}{_NBSP}s"
+        )
     return tr("Not lost: its ACKs were lost at {link}", link=link), " ".join(
         filter(None, (_arrival(loss), text, since))
     )
@@ -468,7 +470,9 @@ def _queue_now(scenario: Scenario, told: Explanation, evidence: Evidence | None)
             count=queues[link],
             limit=spec.limit_pkts,
         )
-    return tr("The longest queue on its path, at {link}, held {count} packets.", link=link_text(link), count=queues[link])
+    return tr(
+        "The longest queue on its path, at {link}, held {count} packets.", link=link_text(link), count=queues[link]
+    )
 
 
 def _schedule_step(scenario: Scenario, told: Explanation, evidence: Evidence | None) -> StoryStep:
@@ -492,7 +496,7 @@ def _schedule_step(scenario: Scenario, told: Explanation, evidence: Evidence | N
     return StoryStep(CAUSE, told.time_s, tr("A packet needed a subflow"), " ".join(parts))
 
 
-# ---------------------------------------------------------------------------------------------- what the sender noticed
+# ---- notice of the sender ----
 
 
 def _noticed_step(given: Told, cause: NetworkCause, evidence: Evidence | None) -> StoryStep | None:
@@ -571,13 +575,11 @@ def _sign_text(loss: Loss, told: Explanation) -> str:
     text = tr("No ACK came for the retransmission timeout of {rto}.", rto=_time(rto_s))
     if backoffs is not None and backoffs > 1:
         times = round(backoffs) - 1
-        text += " " + trn(
-            "It had been doubled once before.", "It had been doubled {count} times before.", times
-        )
+        text += " " + trn("It had been doubled once before.", "It had been doubled {count} times before.", times)
     return text
 
 
-# -------------------------------------------------------------------------------------------------------------- the rule
+# ---- the rule ----
 
 
 def _rule_step(given: Told) -> StoryStep:
@@ -613,7 +615,7 @@ def _result(worked: WorkedRule) -> str:
     return _packets(rounded_text(worked.value, 6))
 
 
-# ------------------------------------------------------------------------------------------------------------ what to try
+# ---- changes to try ----
 
 
 def _tries(scenario: Scenario, cause: NetworkCause | None) -> tuple[Try, ...]:
@@ -640,7 +642,7 @@ def _tries(scenario: Scenario, cause: NetworkCause | None) -> tuple[Try, ...]:
     return tuple(found)
 
 
-# ------------------------------------------------------------------------------------------------------- nothing happened
+# ---- nothing happened ----
 
 
 def _quiet(scenario: Scenario, changes: Sequence[Event], given: Told, evidence: Evidence | None) -> str:
@@ -659,13 +661,14 @@ def _quiet(scenario: Scenario, changes: Sequence[Event], given: Told, evidence: 
     for link in path_directions(scenario, told.owner):
         since_s = down_since(scenario, changes, link, given.asked_s)
         if since_s is not None:
-            down = tr("{link} has been down since {since}.", link=link_text(link),
-                      since=f"{rounded_text(since_s, 6)}{_NBSP}s")
+            down = tr(
+                "{link} has been down since {since}.", link=link_text(link), since=f"{rounded_text(since_s, 6)}{_NBSP}s"
+            )
             return f"{text} {down}"
     return text
 
 
-# ------------------------------------------------------------------------------------------------------------ command line
+# ---- command line ----
 
 
 def story_lines(story: Story, run: str) -> list[str]:
@@ -692,8 +695,12 @@ def story_document(story: Story, run: str) -> dict[str, Any]:
         "title": story.title,
         "cause": story.cause,
         "quiet": story.quiet or None,
-        "steps": [fields(step, "kind", "time_s", "title", "text") | {"link": step.link or None} for step in story.steps],
+        "steps": [
+            fields(step, "kind", "time_s", "title", "text") | {"link": step.link or None} for step in story.steps
+        ],
         "queue": None if queue is None else fields(queue, "link", "times_s", "pkts", "limit_pkts", "at_s", "at_pkts"),
-        "try": [fields(each, "text", "at_s", "link", "direction", "key", "value") | {"command": each.command(run)}
-                for each in story.tries],
+        "try": [
+            fields(each, "text", "at_s", "link", "direction", "key", "value") | {"command": each.command(run)}
+            for each in story.tries
+        ],
     }
