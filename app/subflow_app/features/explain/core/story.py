@@ -248,9 +248,8 @@ def _moment(time_s: float) -> str:
 
 
 def link_text(direction: str) -> str:
-    """Name of a link direction in a sentence: ``lte``, or ``lte (reverse)`` against the direction of the drawing."""
-    name, _, side = direction.partition("/")
-    return name if side != "reverse" else tr("{link} (reverse)", link=name)
+    """Name of a link in a sentence, without the direction, which is that of the data or, for ACKs, the opposite."""
+    return direction.partition("/")[0]
 
 
 def _cause_step(scenario: Scenario, told: Explanation, cause: NetworkCause, evidence: Evidence | None) -> StoryStep:
@@ -637,7 +636,7 @@ def _tries(scenario: Scenario, cause: NetworkCause | None) -> tuple[Try, ...]:
     if cause.kind == "random":
         found.append(Try(tr("Try {link} without random loss", link=link), at_s, name, side, "loss", "0%"))
     if cause.down_since_s is not None:
-        after_s = cause.down_since_s + 1e-6
+        after_s = cause.down_since_s + 1e-3
         found.append(Try(tr("Try it without the outage of {link}", link=link), after_s, name, side, "up", True))
     return tuple(found)
 
