@@ -1,7 +1,6 @@
 // The part of Network that records the fates of packets, and matches them with the losses that senders noticed.
 #include <algorithm>
 #include <tuple>
-#include <unordered_map>
 
 #include "cc/controllers.h"
 #include "network.h"
@@ -33,9 +32,13 @@ Fate fate_of(Verdict verdict) {
     SF_UNREACHABLE();
 }
 
-// Identity of a transmission, apart from later incarnations of its subflow.
-std::uint64_t key_of(std::uint32_t subflow, std::uint32_t number) {
-    return static_cast<std::uint64_t>(subflow) << 32 | number;
+Nanos at_of(const FateRecord* record) {
+    return record->at;
+}
+
+// Identity of a transmission; the departure distinguishes the incarnations of a subflow.
+std::tuple<std::uint32_t, std::uint32_t, Nanos> transmission_key(const FateRecord* record) {
+    return {record->subflow, record->number, record->sent};
 }
 
 }  // namespace
@@ -111,7 +114,7 @@ LossTable Network::losses() const {
     LossTable table;
     if (!fates_) return table;
     // The end of each transmission: dropped, or arrived
-    std::unordered_multimap<std::uint64_t, const FateRecord*> ends;
+    std::vector<const FateRecord*> ends;
     // [subflow of the flow] arrivals, marks and drops of ACKs
     const Connection& c = connections_[fates_->flow()];
     std::vector<std::vector<const FateRecord*>> arrivals(c.subflow_count);
@@ -125,14 +128,15 @@ LossTable Network::losses() const {
         } else if (each.what == Fate::Marked) {
             marks[own].push_back(&each);
         } else {
-            ends.emplace(key_of(each.subflow, each.number), &each);
+            ends.push_back(&each);
             if (each.what == Fate::Arrived) arrivals[own].push_back(&each);
         }
     }
     for (std::uint32_t own = 0; own < c.subflow_count; ++own) {
         for (auto* const records : {&arrivals[own], &marks[own], &lost_acks[own]})
-            std::ranges::stable_sort(*records, {}, [](const FateRecord* r) { return r->at; });
+            std::ranges::stable_sort(*records, {}, at_of);
     }
+    std::ranges::sort(ends, {}, transmission_key);
     struct Noticed {
         LossNotice notice;
         std::uint32_t subflow;
@@ -148,19 +152,18 @@ LossTable Network::losses() const {
         const FateRecord* end = nullptr;
         if (notice.sign == LossSign::Marks) {
             // The last mark that this ACK can report
-            auto it = std::ranges::lower_bound(marks[own], notice.at, {}, [](const FateRecord* r) { return r->at; });
+            auto it = std::ranges::lower_bound(marks[own], notice.at, {}, at_of);
             while (it != marks[own].begin() && (*std::prev(it))->seq >= notice.seq) --it;
             if (it != marks[own].begin()) end = *std::prev(it);
         } else {
-            const auto [first, last] = ends.equal_range(key_of(subflow, notice.number));
-            for (auto it = first; it != last; ++it)
-                if (it->second->sent == notice.sent) end = it->second;
+            const auto place =
+                std::ranges::lower_bound(ends, std::tuple(subflow, notice.number, notice.sent), {}, transmission_key);
+            if (place != ends.end() && transmission_key(*place) == std::tuple(subflow, notice.number, notice.sent)) end = *place;
         }
         std::int64_t overtaken_ns = -1;
         if (end == nullptr || end->what == Fate::Arrived) {
             // A packet that was sent later also arrives later than this packet left.
-            auto it =
-                std::ranges::upper_bound(arrivals[own], notice.sent, {}, [](const FateRecord* r) { return r->at; });
+            auto it = std::ranges::upper_bound(arrivals[own], notice.sent, {}, at_of);
             for (; it != arrivals[own].end(); ++it) {
                 const FateRecord* const r = *it;
                 if (r->at > notice.at || (end != nullptr && r->at >= end->at)) break;
@@ -171,7 +174,7 @@ LossTable Network::losses() const {
         }
         std::uint32_t lost_ack_count = 0;
         std::uint32_t ack_link = LossTable::kNoLink;
-        auto ack = std::ranges::lower_bound(lost_acks[own], notice.sent, {}, [](const FateRecord* r) { return r->at; });
+        auto ack = std::ranges::lower_bound(lost_acks[own], notice.sent, {}, at_of);
         for (; ack != lost_acks[own].end() && (*ack)->at <= notice.at; ++ack) {
             if ((*ack)->what == Fate::Marked) continue;
             ++lost_ack_count;

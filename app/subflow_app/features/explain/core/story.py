@@ -51,6 +51,66 @@ _MARK_LAWS: Mapping[str, str] = {
 }
 
 
+PAGE_WORDS: Mapping[str, Sequence[str]] = {
+    "queue_full": (
+        "Dropped at {link}: its queue was full",
+        "The queue of {link} held {held} when one more came. That packet was lost.",
+    ),
+    "queue_law": ("Dropped at {link} by the rule of its queue", "The queue of {link} held {held}."),
+    "random": (
+        "Lost on {link} by chance",
+        "The medium of {link} lost the packet; the queue held {held}. The loss is no sign of congestion.",
+    ),
+    "collision": (
+        "Lost on {link}: too many collisions",
+        "Stations of the shared medium sent at the same time, and {link} gave up.",
+    ),
+    "down": (
+        "Lost at {link}: it has been down since {since}",
+        "A link that is down loses all packets that it holds and all that arrive.",
+    ),
+    "scripted": (
+        "Dropped on {link} by the scenario",
+        "The scenario lists this packet among those that {link} drops.",
+    ),
+    "marked": (
+        "Marked at {link}",
+        "The queue of {link} held {held}. It marked the packet instead of dropping it.",
+    ),
+    "reordered": (
+        "Not lost: another packet overtook it",
+        "A packet that was sent later arrived first, at {time}.",
+    ),
+    "late": ("Not lost: it was late", "The packet arrived {late} after the sender had given it up."),
+    "under_way": ("Not lost: it was late", "The packet was still under way when the sender gave it up."),
+    "lost_acks": (
+        "Not lost: its ACKs were lost at {link}",
+        "The packet arrived {early} before the sender gave it up.",
+    ),
+    "unreported": (
+        "Not lost: no ACK had reported it",
+        "No ACK had reported it to the sender by then: ACKs can wait, and each names at most three gaps.",
+    ),
+    "down_before": ("Lost at {link}: the link was down",),
+    "none": ("Nothing was lost", "The sender noticed {count} packets at once: {parts}."),
+    "packets": ("{count} of {limit} packets", "{count} pkt"),
+    "noticed": (
+        "The sender noticed {delay} later",
+        "The sender gave it up {delay} after sending it",
+        "This decision belongs to the recovery that began then.",
+    ),
+    "signs": (
+        "ACKs came for three packets sent after it (third duplicate ACK).",
+        "ACKs came for packets sent after it, and RACK's reordering window had passed.",
+        "A tail loss probe had sent it again, and the ACK showed that only the second copy arrived.",
+        "No ACK came for the retransmission timeout of {rto}.",
+        "An ACK reported the mark.",
+    ),
+    "quiet": ("Nothing happened here: the last decision of {owner} came {gap} earlier.",),
+}
+"""Texts of stories for web pages, by cause or purpose: those that this module also uses, with the same placeholders."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoryStep:
     """A step of the story.
