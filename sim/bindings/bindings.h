@@ -25,6 +25,7 @@ void bind_scripts(nanobind::module_& m);
 void bind_scenario(nanobind::module_& m);
 void bind_decisions(nanobind::module_& m);
 void bind_capture(nanobind::module_& m);
+void bind_fates(nanobind::module_& m);
 void bind_driven_controllers(nanobind::module_& m);
 void bind_agents(nanobind::module_& m);
 void bind_instant(nanobind::module_& m);

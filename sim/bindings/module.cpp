@@ -31,6 +31,7 @@ NB_MODULE(_core, m) {
     subflow::bindings::bind_scenario(m);
     subflow::bindings::bind_decisions(m);
     subflow::bindings::bind_capture(m);
+    subflow::bindings::bind_fates(m);
     subflow::bindings::bind_driven_controllers(m);
     subflow::bindings::bind_agents(m);
     subflow::bindings::bind_instant(m);

@@ -326,6 +326,16 @@ void bind_simulation(nb::module_& m) {
             "flow"_a, "capacity"_a)
         .def("take_packets", of_network([](Network& n) { return n.take_packets(); }))
         .def_prop_ro("packets_not_captured", of_network([](const Network& n) { return n.packets_not_captured(); }))
+        .def(
+            "record_fates",
+            [](Simulation& s, std::uint32_t flow, std::size_t capacity) {
+                const Simulation::Turn turn = s.claim();
+                s.network().record_fates(flow, capacity);
+            },
+            "flow"_a, "capacity"_a)
+        .def("losses", of_network([](const Network& n) { return n.losses(); }))
+        .def("fates", of_network([](const Network& n) { return n.fates(); }))
+        .def_prop_ro("fates_lost", of_network([](const Network& n) { return n.fates_lost(); }))
         .def_prop_ro("marks_lost", of_network([](const Network& n) { return n.marks_lost(); }))
         .def("take_intervals", alone(&take_intervals), nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
         .def("agents", alone(&agents), nb::sig("def agents(self) -> list[dict[str, typing.Any]]"))

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "check.h"
+#include "fate.h"
 #include "memory.h"
 #include "ring.h"
 #include "rule_numbers.h"
@@ -202,6 +203,20 @@ public:
         while (ring_.front().at < at - limits_.window) forget_first();
     }
 
+    // Records up to `capacity` losses that the sender notices.
+    void record_losses(std::size_t capacity) { loss_capacity_ = capacity; }
+    void note_loss(const LossNotice& notice) {
+        if (losses_.size() < loss_capacity_) losses_.push_back(notice);
+    }
+    const std::vector<LossNotice>& losses() const { return losses_; }
+    // A tail loss probe sends a packet again, whose previous copy may be lost.
+    void note_probe(Nanos sent, std::uint32_t seq, std::uint32_t number) { probed_ = {{}, sent, seq, number}; }
+    void note_probe_repaired(Nanos now) {
+        probed_.at = now;
+        probed_.sign = LossSign::Probe;
+        note_loss(probed_);
+    }
+
     std::uint32_t size() const { return ring_.size(); }
     // Decisions that were discarded because of the capacity.
     std::int64_t dropped() const { return dropped_; }
@@ -212,7 +227,7 @@ public:
         ring_.reset();
         steps_.reset();
     }
-    std::size_t heap_bytes() const { return heap_bytes_of(ring_, steps_); }
+    std::size_t heap_bytes() const { return heap_bytes_of(ring_, steps_, losses_); }
 
 private:
     void forget_first() {
@@ -223,6 +238,9 @@ private:
     Limits limits_;
     Ring<Decision> ring_;
     StepLog steps_;
+    std::vector<LossNotice> losses_;
+    std::size_t loss_capacity_ = 0;
+    LossNotice probed_;  // the packet of the latest probe
     std::int64_t dropped_ = 0;
 };
 

@@ -238,7 +238,7 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
         is_marked = features_->red->marks() && copy.mark();
         if (!is_marked) {
             ++stats_.drops_queue;
-            return Verdict::DroppedQueue;
+            return Verdict::DroppedEarly;
         }
     }
     if (!discipline_.admits(queued, queue_bytes_, Bytes(packet.size))) {
@@ -341,11 +341,14 @@ void Link::enter(const Waiting& next, Nanos start, Nanos departure, Nanos now) {
 // Sends packets of the managed queue until the transmitter is busy. Requires count_waiting() before.
 template <class Queue>
 SF_INLINE void Link::start_service(Queue& queue, Nanos now) {
-    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, Verdict::DroppedEarly); };
     // Sends several packets if they share a delivery opportunity.
     while (transmitter_free_at_ <= now && queue.pkts() != 0) {
+        const std::int64_t marks = stats_.marks;
         const std::optional<Waiting> next = queue.dequeue(now, drop, stats_.marks);
         if (!next) continue;
+        if (stats_.marks != marks && features_->keeps_marked) [[unlikely]]
+            features_->marked.push_back(next->packet);
         if (has_only_managed_queue_) {
             transmit_plainly(*next, now);
         } else {
@@ -365,7 +368,7 @@ Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw)
             queue.enqueue({packet, now, extra_ns});
             while (queue.pkts() != 0 && (in_service + queue.pkts() > discipline_.limit_pkts ||
                                          queue_bytes_ + queue.bytes() > discipline_.limit_bytes))
-                queue.make_room([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
+                queue.make_room([&](const Waiting& w) { drop_waiting(w, Verdict::DroppedQueue); });
         } else {
             if (!discipline_.admits(in_service + queue.pkts(), queue_bytes_ + queue.bytes(), Bytes(packet.size)))
                 return false;
@@ -391,18 +394,24 @@ void Link::serve(Nanos now) {
 
 // The packet that the queue sends next; empty if the queue dropped all waiting packets.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
-    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
-    return visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, Verdict::DroppedEarly); };
+    const std::int64_t marks = stats_.marks;
+    std::optional<Waiting> next =
+        visit_queue(features_->queue, [&](auto& queue) { return queue.dequeue(now, drop, stats_.marks); });
+    if (next && stats_.marks != marks && features_->keeps_marked) features_->marked.push_back(next->packet);
+    return next;
 }
 
-void Link::drop_waiting(const Waiting& waiting, std::int64_t& counter) {
-    ++counter;
-    features_->dropped.push_back(waiting.packet);
+void Link::drop_waiting(const Waiting& waiting, Verdict verdict) {
+    ++(verdict == Verdict::DroppedDown        ? stats_.drops_down
+       : verdict == Verdict::DroppedCollision ? stats_.drops_random
+                                              : stats_.drops_queue);
+    features_->dropped.push_back({waiting.packet, verdict});
 }
 
 void Link::empty_managed_queue(Nanos now) {
     count_waiting(waiting_pkts(), now);
-    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, Verdict::DroppedDown); };
     visit_queue(features_->queue, [&](auto& queue) { queue.clear(drop); });
 }
 
@@ -482,7 +491,7 @@ void Link::end_access(Nanos now) {
 void Link::give_up_access(Nanos now) {
     count_waiting(waiting_pkts(), now);
     for (std::uint32_t i = 0; i < features_->station->options.aggregation && waiting_pkts() != 0; ++i)
-        if (const std::optional<Waiting> next = take_waiting(now)) drop_waiting(*next, stats_.drops_random);
+        if (const std::optional<Waiting> next = take_waiting(now)) drop_waiting(*next, Verdict::DroppedCollision);
 }
 
 }  // namespace subflow

@@ -34,16 +34,6 @@ struct LinkStats {
     std::int64_t marks = 0;  // packets that the queue marked instead of dropping them (RFC 3168)
 };
 
-enum class Verdict : std::uint8_t {
-    Accepted,
-    Marked,  // accepted; the caller must mark the packet (Packet::mark)
-    Kept,    // accepted by an unpredictable link, which may have dropped other packets instead
-    DroppedQueue,
-    DroppedRandom,
-    DroppedDown,
-    DroppedScripted,
-};
-
 // The departure of a packet is known when it joins a first-come-first-served queue, and with it the arrival at the far
 // end. The link therefore needs no event to serve the queue, and packets may be offered ahead of the clock, provided
 // that the times of successive offers do not decrease. A change of rate or delay rewrites the times of packets still in
@@ -164,14 +154,26 @@ public:
     // With hidden stations: ends an access that was received without a collision.
     void end_access(Nanos now);
 
-    // Passes each packet dropped by serve() or by an accepting offer() to on_drop(packet). The statistics already
-    // include these drops.
+    // Passes each packet dropped by serve() or by an accepting offer() to on_drop(packet, verdict). The statistics
+    // already include these drops.
     template <class OnDrop>
     void take_dropped(OnDrop&& on_drop) {
         if (!features_) return;
-        for (const Packet& packet : features_->dropped) on_drop(packet);
+        for (const Refused& each : features_->dropped) on_drop(each.packet, each.verdict);
         features_->dropped.clear();
     }
+    // From now on, packets that a managed queue marks are kept for take_marked().
+    void keep_marked() {
+        if (features_) features_->keeps_marked = true;
+    }
+    // Passes each packet that the managed queue has marked to on_mark(packet).
+    template <class OnMark>
+    void take_marked(OnMark&& on_mark) {
+        if (!features_) return;
+        for (const Packet& packet : features_->marked) on_mark(packet);
+        features_->marked.clear();
+    }
+    const DropTail& limits() const { return discipline_; }
 
     // After serve() or an offer on a link that is not predictable: takes those packets whose service began in this
     // call, that arrive by `until` and for which `wants(packet)` holds, and passes them to `take(packet, arrival)`,
@@ -248,7 +250,7 @@ public:
             ++stats_.drops_down;
             on_drop(in_flight_[first + i].packet);
         }
-        take_dropped(on_drop);
+        take_dropped([&](const Packet& packet, Verdict) { on_drop(packet); });
         in_flight_.truncate(first);
         queue_.truncate(queue_.begin_pos());
         stats_.busy = busy_until(now);
@@ -409,7 +411,7 @@ private:
         stats_.queue_time += (now - features_->queue_counted_to) * waiting;
         features_->queue_counted_to = now;
     }
-    void drop_waiting(const Waiting& waiting, std::int64_t& counter);
+    void drop_waiting(const Waiting& waiting, Verdict verdict);
     void empty_managed_queue(Nanos now);
     Nanos next_unpredictable_event() const;
 

@@ -23,6 +23,18 @@
 
 namespace subflow {
 
+enum class Verdict : std::uint8_t {
+    Accepted,
+    Marked,        // accepted; the caller must mark the packet (Packet::mark)
+    Kept,          // accepted by an unpredictable link, which may have dropped other packets instead
+    DroppedQueue,  // the queue has no room
+    DroppedEarly,  // by the control law of a queue that has room
+    DroppedRandom,
+    DroppedCollision,  // after too many collisions on a shared medium
+    DroppedDown,
+    DroppedScripted,
+};
+
 // Place of a link in its shared medium, which determines when the link sends.
 struct MediumPlace {
     AccessOptions options;
@@ -34,6 +46,12 @@ struct MediumPlace {
     std::vector<Waiting> together;  // packets of the current access, kept to reuse the memory
 
     std::size_t heap_bytes() const { return heap_bytes_of(together); }
+};
+
+// A packet that a link dropped after accepting it.
+struct Refused {
+    Packet packet;
+    Verdict verdict = Verdict::DroppedQueue;
 };
 
 struct LinkFeatures {
@@ -50,11 +68,15 @@ struct LinkFeatures {
     std::optional<MediumPlace> station;
     ManagedQueue queue;
     bool may_overtake = false;
-    Nanos queue_counted_to{};       // time up to which LinkStats::queue_time includes the managed queue
-    std::vector<Packet> dropped;    // packets that the managed queue dropped, not yet taken
+    Nanos queue_counted_to{};      // time up to which LinkStats::queue_time includes the managed queue
+    std::vector<Refused> dropped;  // packets that the managed queue dropped, not yet taken
+    std::vector<Packet> marked;    // packets that the managed queue marked, not yet taken; only if they are kept
+    bool keeps_marked = false;
     std::uint32_t served_pkts = 0;  // packets that began service since the latest take_served()
 
-    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped); }
+    std::size_t heap_bytes() const {
+        return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped, marked);
+    }
 
     bool varies_delay() const { return delays || jitter || retransmission; }
     bool has_managed_queue() const { return queue.index() != 0; }

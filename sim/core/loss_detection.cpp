@@ -47,7 +47,7 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
                 reordering_deadline_ = due;
                 break;
             }
-            mark_lost(loss_scan_);
+            mark_lost(loss_scan_, LossSign::ReorderingWindow, now);
             found = true;
         }
         ++loss_scan_;
@@ -63,7 +63,7 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
                 reordering_deadline_ = std::min(reordering_deadline_, due);
                 break;
             }
-            mark_lost(oldest.seq);
+            mark_lost(oldest.seq, LossSign::ReorderingWindow, now);
             found = true;
         }
         retransmissions_.pop_front();
@@ -75,13 +75,16 @@ void SubflowSender::mark_overdue_lost(Nanos now) {
     const Nanos wait = latest_rtt_ + reordering_window();
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
         const SentPacket& packet = packets_[seq];
-        if ((packet.flags() & kInPipe) && (seq == snd_una_ || packet.sent_time() + wait <= now)) mark_lost(seq);
+        if ((packet.flags() & kInPipe) && (seq == snd_una_ || packet.sent_time() + wait <= now))
+            mark_lost(seq, LossSign::Timeout, now);
     }
     reordering_deadline_ = kNever;
 }
 
-void SubflowSender::mark_lost(std::uint32_t seq) {
+void SubflowSender::mark_lost(std::uint32_t seq, LossSign sign, Nanos now) {
     SentPacket& packet = packets_[seq];
+    if (decisions_) [[unlikely]]
+        decisions_->note_loss({now, packet.sent_time(), seq, packet.transmission, sign});
     if (has_monitor_) [[unlikely]]
         monitor_->on_lost(packet.transmission);
     packet.set_flags((packet.flags() & kRetransmitted) | kLost);
@@ -148,6 +151,7 @@ Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& o
     SentPacket& packet = packets_[seq];
     SF_VALIDATE(has_outstanding() && (packet.flags() & kInPipe));
     // The packet counts only once in the pipe, because the previous copy is lost or will be a duplicate.
+    if (decisions_) decisions_->note_probe(packet.sent_time(), seq, packet.transmission);
     --pipe_;
     if (has_monitor_) monitor_->on_replaced(packet.transmission);
     packet.set(now, packet.flags() | kRetransmitted);

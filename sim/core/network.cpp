@@ -257,7 +257,7 @@ Nanos Network::on_link_event(std::uint32_t link_index) {
     if (!link.is_predictable()) [[unlikely]] {
         link.serve(now_);
         if (link.station() != nullptr) access_medium(link_index);
-        link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+        take_refused(link_index);
         carry_served(link);
     }
     if (link.next_arrival() > now_) return link.next_event();  // a change delayed the arrival, or a queue was served
@@ -458,7 +458,8 @@ void Network::change_link(const EventSpec& change) {
         link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
                               change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
     if (change.up) {
-        link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p, now_); });
+        link.set_up(*change.up, now_,
+                    [&](const Packet& p) { on_dropped(*change.link, p, Verdict::DroppedDown, now_); });
     }
     if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
         marks_.add(now_, MarkKind::LinkChange, *change.link);
@@ -545,7 +546,7 @@ void Network::close_subflow(std::uint32_t index) {
 std::size_t Network::heap_bytes() const {
     return heap_bytes_of(events_, links_, media_, subflows_, connections_, hops_, ack_timers_, held_ahead_, deferring_,
                          agents_, ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_,
-                         delays_);
+                         delays_, fates_);
 }
 
 Network::Fullest Network::fullest() const {

@@ -13,6 +13,7 @@
 #include "connection.h"
 #include "decision_table.h"
 #include "event_queue.h"
+#include "fate.h"
 #include "link.h"
 #include "marks.h"
 #include "measurement.h"
@@ -133,6 +134,16 @@ public:
     PacketTable take_packets();
     // Packets that were not recorded because the log was full.
     std::int64_t packets_not_captured() const;
+
+    // From now on, the fates of the packets of a flow and the losses that its senders notice are recorded (fate.h), at
+    // most `capacity` of each. Does not change the run; a copy of the network copies the records. Packets sent before
+    // this call have incomplete records. A later call replaces the records.
+    void record_fates(std::uint32_t flow, std::size_t capacity);
+    // The losses noticed so far with the fates of their packets, and all drops and marks so far.
+    LossTable losses() const;
+    FateTable fates() const;
+    // Packets without a record, because the log was full.
+    std::int64_t fates_lost() const;
 
     // True if learning agents with an Outside decider must act. run_until() then stops before its end, at the time at
     // which all of these agents act; each needs a call of act() before the run can continue.
@@ -284,13 +295,17 @@ private:
     template <PacketKind kKind>
     bool has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at);
     template <PacketKind kKind>
-    [[gnu::noinline]] void carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c);
+    [[gnu::noinline]] void carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c, Nanos offered_at);
     void carry_on(Packet& packet, Nanos at);
     template <PacketKind kKind>
     void receive(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     template <PacketKind kKind>
     void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos sent, Nanos at);
-    void on_dropped(const Packet& packet, Nanos at);
+    void on_dropped(std::uint32_t link, const Packet& packet, Verdict verdict, Nanos at);
+    // Removes the packets that a link has dropped after accepting them, and records those that it has marked.
+    void take_refused(std::uint32_t link);
+    [[gnu::cold, gnu::noinline]] void note_fate(std::uint32_t link, const Packet& packet, Verdict verdict, Nanos at);
+    void note_arrival(const Packet& packet, Nanos at);
     void attend(std::uint32_t link);
     void join_media();
     void update_medium(std::uint32_t link);
@@ -463,6 +478,7 @@ private:
     // [subflow] beside the subflows, whose size would otherwise cost instructions at every look-up; empty after the
     // last flow that measures delays
     std::vector<Boxed<OneWayDelay>> delays_;
+    Boxed<FateLog> fates_;  // empty unless fates are recorded
 
     // Scratch space for single calls. Members, so that a call for two subflows need not initialise arrays of 32.
     std::array<Candidate, kMaxSubflows> candidates_;

@@ -59,7 +59,7 @@ void Network::access_medium(std::uint32_t link_index) {
         const std::uint32_t other = medium.link_of(station);
         update_medium(other);
         if (other == link_index) continue;
-        links_[other].take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+        take_refused(other);
         events_.schedule(link_source(other), links_[other].next_event());
     }
 }
@@ -81,7 +81,7 @@ void Network::end_hidden(Medium& medium) {
 // serve, and schedules its next event.
 void Network::attend(std::uint32_t link_index) {
     Link& link = links_[link_index];
-    link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+    take_refused(link_index);
     if (link.station() != nullptr) update_medium(link_index);
     carry_served(link);
     events_.schedule(link_source(link_index), link.next_event());

@@ -142,6 +142,7 @@ void Network::measure_delay(OneWayDelay& delays, const Packet& p, Station statio
 
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
     if (OneWayDelay* const delays = delays_at(p.subflow)) measure_delay(*delays, p, station, at);
+    if (fates_ && station == Station::Receiver && p.kind() == PacketKind::Data) note_arrival(p, at);
     if (!c.captured) return;
     const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
     const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;

@@ -31,9 +31,13 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
                 attend(here.link);
             } else if (verdict == Verdict::Marked) {
                 const Packet copy = packet;  // so that `packet` itself can stay in registers
-                carry_marked<kKind>(hop, copy, s, c);
+                carry_marked<kKind>(hop, copy, s, c, at);
             } else {
                 on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
+                if (fates_) {
+                    const Packet copy = packet;
+                    note_fate(here.link, copy, verdict, at);
+                }
                 if (verdict == Verdict::DroppedScripted)
                     marks_.add(at, MarkKind::ScriptedDrop, packet.subflow, packet.seq);
             }
@@ -68,9 +72,10 @@ SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Con
 
 // Carries a packet onward after the link of hops_[hop] has accepted and marked it.
 template <PacketKind kKind>
-void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c) {
+void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c, Nanos offered_at) {
     packet.mark();
     const Hop here = hops_[hop];
+    if (fates_) note_fate(here.link, packet, Verdict::Marked, offered_at);
     const Nanos at = links_[here.link].arrival();
     if (has_left<kKind>(here, packet, s, c, at)) return;
     ++packet.hop;
@@ -130,7 +135,13 @@ void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32
     if (sent > measurement_.sent_after()) ++s.lost_pkts;
 }
 
-void Network::on_dropped(const Packet& packet, Nanos at) {
+void Network::take_refused(std::uint32_t link) {
+    links_[link].take_dropped([&](const Packet& p, Verdict verdict) { on_dropped(link, p, verdict, now_); });
+    if (fates_) links_[link].take_marked([&](const Packet& p) { note_fate(link, p, Verdict::Marked, now_); });
+}
+
+void Network::on_dropped(std::uint32_t link, const Packet& packet, Verdict verdict, Nanos at) {
+    if (fates_) note_fate(link, packet, verdict, at);
     if (packet.kind() == PacketKind::Ack)
         return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
     if (packet.kind() == PacketKind::Handshake)

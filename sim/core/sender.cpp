@@ -72,7 +72,7 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
         undo_cwnd_ = 0;
         if (governed_recovery && !governs_recovery_ && state_ == SenderState::Recovery) {
             window_.ssthresh_pkts = window_.cwnd_pkts;
-            prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+            prr_flight_size_ = static_cast<double>(pipe_ + lost_pending_);
             prr_prior_cwnd_ = window_.cwnd_pkts;
             prr_divisor_ = std::max(static_cast<double>(pipe_), 1.0);
             prr_delivered_ = 0;
@@ -305,7 +305,7 @@ SF_INLINE void SubflowSender::measure_round_trip(const Ack& ack, Nanos newest_rt
 
 SF_INLINE SubflowSender::LossVerdict SubflowSender::judge_losses(const Ack& ack, const AckOutcome& outcome,
                                                                  SeqRange duplicate) {
-    if (ack.options.loss_detection == LossDetection::DupAck) return {.found = detect_losses()};
+    if (ack.options.loss_detection == LossDetection::DupAck) return {.found = detect_losses(ack.now)};
     if (duplicate.end != 0) [[unlikely]]
         adapt_reordering_window(duplicate);
     LossVerdict losses{.found = detect_losses_by_time(ack.now)};
@@ -371,6 +371,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
     } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
         // RFC 8985 section 7.4: the probe repaired the only loss.
         ++stats_.marked_lost;
+        if (decisions_) decisions_->note_probe_repaired(ack.now);
         notify_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
         if (!governs_recovery_)
             decide(Cause::Loss, ack.now, sender_rules::kProbeRepaired,
@@ -448,14 +449,14 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, N
     return newly_delivered;
 }
 
-bool SubflowSender::detect_losses() {
+bool SubflowSender::detect_losses(Nanos now) {
     if (loss_scan_ < snd_una_) loss_scan_ = snd_una_;
     const std::uint32_t overtaken =
         latest_delivered_[2];  // transmissions below overtaken - 1 have three later deliveries
     bool found = false;
     while (loss_scan_ != snd_nxt_ && packets_[loss_scan_].transmission + 1 < overtaken) {
         if (packets_[loss_scan_].flags() == kInPipe) {
-            mark_lost(loss_scan_);
+            mark_lost(loss_scan_, LossSign::DuplicateAcks, now);
             found = true;
         }
         ++loss_scan_;
@@ -466,7 +467,7 @@ bool SubflowSender::detect_losses() {
                                 packets_[oldest.seq].flags() == (kInPipe | kRetransmitted);
         if (is_current) {
             if (oldest.transmission + 1 >= overtaken) break;
-            mark_lost(oldest.seq);
+            mark_lost(oldest.seq, LossSign::DuplicateAcks, now);
             found = true;
         }
         retransmissions_.pop_front();
@@ -511,6 +512,7 @@ void SubflowSender::notify_controller(CongestionEvent event, const Siblings& sib
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     SF_ASSERT(has_outstanding());
     account_cwnd(now);
+    const Nanos waited = rtt_.rto(options, backoffs_);
     // Linux tcp_enter_loss: the recovery has already lowered ssthresh for this window of data.
     const bool is_within_recovery = options.rto_rule == RtoRule::Linux &&
                                     (state_ == SenderState::Recovery || state_ == SenderState::Reduced) &&
@@ -533,14 +535,15 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
         mark_overdue_lost(now);
     } else {
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
-            if (packets_[seq].flags() & kInPipe) mark_lost(seq);
+            if (packets_[seq].flags() & kInPipe) mark_lost(seq, LossSign::Timeout, now);
         }
         retransmissions_.reset(retransmissions_.end_pos());
         loss_scan_ = snd_nxt_;
     }
     decide(Cause::Timeout, now, sender_rules::kTimeout, [&](Reason* why) {
         if (why != nullptr)
-            why->set(sender_rules::kTimeout, {static_cast<double>(pipe_), static_cast<double>(backoffs_)});
+            why->set(sender_rules::kTimeout,
+                     {static_cast<double>(pipe_), static_cast<double>(backoffs_), to_seconds(waited)});
         // Linux tcp_enter_loss: packets still in flight do not delay the retransmission.
         window_.cwnd_pkts = pipe_ + 1;
     });

@@ -287,6 +287,8 @@ public:
     }
     // Records all further changes of window and rate with their reasons. Recording does not change the behaviour.
     void record_decisions(const DecisionLog::Limits& limits);
+    // Also records the losses that the sender notices, at most `capacity`.
+    void record_losses(std::size_t capacity);
     // The recorded decisions; empty unless record_decisions() was called.
     const Boxed<DecisionLog>& decisions() const { return decisions_; }
     void clear_decisions() {
@@ -428,7 +430,7 @@ private:
     std::uint32_t advance_past_sacked(std::uint32_t cumulative, Nanos echo, const TransportOptions& options);
     std::uint32_t apply_sack(std::span<const SeqRange> sack_blocks, Nanos echo, const TransportOptions& options);
     // Marks packets lost by the rule of three later deliveries. Returns true if any was marked.
-    bool detect_losses();
+    bool detect_losses(Nanos now);
     // Marks packets lost by RACK and sets the deadline for overtaken packets. Returns true if any was marked.
     bool detect_losses_by_time(Nanos now);
     // Under RACK, a timeout marks the first packet and all overdue packets lost (RFC 8985 section 6.3).
@@ -530,7 +532,7 @@ private:
     void begin_probe(Probe probe, Nanos now, const TransportOptions& options);
     // Evaluates an ACK with respect to an outstanding probe. Returns true if the probe repaired a loss.
     bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
-    void mark_lost(std::uint32_t seq);
+    void mark_lost(std::uint32_t seq, LossSign sign, Nanos now);
     void report_lost(std::uint32_t seq);
     std::uint32_t take_first_lost();
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
@@ -609,8 +611,8 @@ private:
     std::uint32_t used_max_pipe_ = 0;  // largest pipe since last_limited_
     Nanos last_limited_{};             // end of the last round trip that used the window
 
-    double prr_divisor_ = 1;      // RFC 6937 section 3: divisor; prior cwnd for Prr::Linux, else the flight size
-    double prr_flight_size_ = 1;  // outstanding when recovery began, including lost packets
+    double prr_divisor_ = 1;  // RFC 6937 section 3: divisor; prior cwnd for Prr::Linux, else all outstanding packets
+    double prr_flight_size_ = 1;  // in flight when recovery began, including lost packets
     double prr_prior_cwnd_ = 1;   // cwnd when recovery began
     double prr_delivered_ = 0;
 

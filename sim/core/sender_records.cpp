@@ -52,6 +52,11 @@ void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
     needs_every_step_ |= kAlways;
 }
 
+void SubflowSender::record_losses(std::size_t capacity) {
+    if (!decisions_) record_decisions({});
+    decisions_->record_losses(capacity);
+}
+
 void SubflowSender::record_start(Nanos now) {
     Decision& decision = decisions_->draft(Cause::Start, now);
     decision.reason.set(sender_rules::kInitialWindow, {window_.cwnd_pkts});

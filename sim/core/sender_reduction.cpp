@@ -9,9 +9,9 @@
 namespace subflow {
 
 void SubflowSender::begin_rate_reduction(const TransportOptions& options) {
-    prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+    prr_flight_size_ = static_cast<double>(pipe_ + lost_pending_);
     prr_prior_cwnd_ = window_.cwnd_pkts;
-    prr_divisor_ = options.prr == Prr::Linux ? prr_prior_cwnd_ : prr_flight_size_;
+    prr_divisor_ = options.prr == Prr::Linux ? prr_prior_cwnd_ : static_cast<double>(snd_nxt_ - snd_una_);
     prr_delivered_ = 0;
     prr_out_ = 0;
 }
@@ -67,6 +67,7 @@ std::uint32_t SubflowSender::take_marks(const AckOutcome& outcome) {
 void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& outcome) {
     begin_rate_reduction(ack.options);
     undo_cwnd_ = 0;
+    if (decisions_) decisions_->note_loss({ack.now, {}, snd_una_, 0, LossSign::Marks});
     CongestionEvent event{CongestionKind::Mark, static_cast<double>(pipe_), ack.now};
     event.is_exact = marks_.mode != EcnMode::Classic;
     notify_controller(event, ack.siblings);

@@ -48,13 +48,13 @@ inline constexpr RuleInfo kRateReduction{
     .name = "proportional_rate_reduction",
     .formula =
         "cwnd = pipe + send; send follows the share that was delivered since the loss: of the cwnd before it (Linux), "
-        "or of the packets in flight then (RFC 6937)",
+        "or of the packets without a cumulative ACK then (RFC 6937)",
     .computed = "cwnd = pipe + send",
     .source = "RFC 6937 section 3.1; Linux tcp_cwnd_reduction",
     .numbers = {kPipe,
                 {"prr_delivered_pkts", "delivered since the recovery began"},
                 {"prr_out_pkts", "sent since the recovery began"},
-                {"flight_size_pkts", "in flight when the recovery began"},
+                {"flight_size_pkts", "in flight when the recovery began, with the lost packets"},
                 {"send_pkts", "packets that may be sent now"},
                 {"prior_cwnd_pkts", "cwnd when the recovery began"}},
 };
@@ -63,7 +63,9 @@ inline constexpr RuleInfo kTimeout{
     .formula = "cwnd = what is still on its way + 1",
     .computed = "cwnd = pipe + 1",
     .source = "RFC 5681 section 3.1; Linux tcp_enter_loss",
-    .numbers = {kPipe, {"backoffs", "how often the timeout was doubled"}},
+    .numbers = {kPipe,
+                {"backoffs", "how often the timeout was doubled"},
+                {"rto_s", "retransmission timeout that expired"}},
 };
 inline constexpr RuleInfo kUndo{
     .name = "undo",

@@ -370,6 +370,122 @@ class PacketTable:
     @property
     def ecn_bytes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, 3), order='C', device='cpu', writable=False)]: ...
 
+class Fate(enum.Enum):
+    UNDER_WAY = 0
+
+    ARRIVED = 1
+
+    QUEUE_FULL = 2
+
+    QUEUE_LAW = 3
+
+    RANDOM = 4
+
+    COLLISION = 5
+
+    DOWN = 6
+
+    SCRIPTED = 7
+
+    MARKED = 8
+
+class LossSign(enum.Enum):
+    DUPLICATE_ACKS = 0
+
+    REORDERING_WINDOW = 1
+
+    TAIL_LOSS_PROBE = 2
+
+    RTO = 3
+
+    MARKS = 4
+
+class LossTable:
+    @property
+    def time_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def sent_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def subflow(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def number(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def sign(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def fate(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def fate_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def link(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def limit_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def limit_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def overtaken_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def lost_acks(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def ack_link(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+class FateTable:
+    @property
+    def time_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def sent_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def subflow(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def number(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def kind(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def fate(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def link(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def queue_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def limit_pkts(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def limit_bytes(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
 class DrivenControllers:
     """
     The controllers of one connection without a network, for comparison with a reference: one subflow per smoothed RTT, all with a window of cwnd_pkts. Windows and thresholds are in packets; an unset threshold is inf. An unknown subflow raises IndexError.
@@ -1121,6 +1237,15 @@ class Simulation:
 
     @property
     def packets_not_captured(self) -> int: ...
+
+    def record_fates(self, flow: int, capacity: int) -> None: ...
+
+    def losses(self) -> LossTable: ...
+
+    def fates(self) -> FateTable: ...
+
+    @property
+    def fates_lost(self) -> int: ...
 
     @property
     def marks_lost(self) -> int: ...

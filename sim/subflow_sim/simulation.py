@@ -20,6 +20,8 @@ from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.core_time import nanos
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import ParamError, ScriptRunError, SimulationError
+from subflow_sim.fates import DEFAULT_CAPACITY as FATE_CAPACITY
+from subflow_sim.fates import Loss, PacketFate, fates_from_core, losses_from_core
 from subflow_sim.instant import Instant
 from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
@@ -319,6 +321,37 @@ class Simulation:
     def packets_not_captured(self) -> int:
         """Packets lost because they exceeded the capacity between two calls of `take_packets`."""
         return self._core.packets_not_captured
+
+    def record_fates(self, flow: str, capacity: int = FATE_CAPACITY) -> None:
+        """Starts recording drops and marks of a flow's packets, and the losses that its senders notice.
+
+        Recording does not change the run. Packets sent before this call have incomplete records.
+
+        Args:
+            flow: name of the flow, "download.1".
+            capacity: maximum number of records; `fates_lost` counts the rest.
+
+        Raises:
+            ParamError: if the flow is unknown or the capacity is below 1.
+        """
+        if flow not in self._flow_names:
+            raise ParamError(f'unknown flow "{flow}"', ", ".join(self._flow_names))
+        if capacity < 1:
+            raise ParamError(f"the capacity of fates is {capacity}", "1 or more")
+        self._core.record_fates(self._flow_names.index(flow), capacity)
+
+    def losses(self) -> list[Loss]:
+        """The losses and marks that senders noticed since `record_fates`, with the fates of the packets."""
+        return losses_from_core(self._core.losses(), self._subflow_names, self._lowered.links)
+
+    def fates(self) -> list[PacketFate]:
+        """The drops and marks of data packets and ACKs since `record_fates`, in order of time."""
+        return fates_from_core(self._core.fates(), self._subflow_names, self._lowered.links)
+
+    @property
+    def fates_lost(self) -> int:
+        """Packets without a record, because they exceeded the capacity of `record_fates`."""
+        return self._core.fates_lost
 
     def take_intervals(self) -> Intervals:
         """The monitor intervals that have finished since the last call, for all subflows, in order of time."""

@@ -241,7 +241,70 @@ void tell_instant(const Instant& now) {
 constexpr std::string_view kCauses[]{"start",    "ack",  "loss",     "rto",    "recovery_exit",
                                      "interval", "idle", "schedule", "action", "mark"};
 
-void tell_decision(Network& network, const DecisionTable& table, std::size_t i, std::uint32_t first_step) {
+// True if a decision answers a loss or marks.
+bool answers_loss(Cause cause) {
+    return cause == Cause::Loss || cause == Cause::Timeout || cause == Cause::RecoveryExit || cause == Cause::Mark;
+}
+
+// The losses behind decision `i` of a subflow: those that the sender noticed at the same time, or last before a
+// decision that answers a loss, or since the previous decision of an agent or of a monitor interval. Row numbers of
+// `losses`.
+std::vector<std::size_t> losses_behind(const DecisionTable& table, std::size_t i, const LossTable& losses) {
+    const std::uint32_t subflow = table.owner[i];
+    const std::int64_t now = table.time_ns[i];
+    const auto cause = static_cast<Cause>(table.cause[i]);
+    std::int64_t since = now;
+    if (cause == Cause::Interval || cause == Cause::Action) {
+        since = table.time_ns.empty() ? now : table.time_ns.front();
+        for (std::size_t k = i; k-- > 0;) {
+            if (table.owner[k] != subflow || table.cause[k] != table.cause[i]) continue;
+            since = table.time_ns[k] + 1;
+            break;
+        }
+    } else if (answers_loss(cause)) {
+        since = -1;
+        for (std::size_t k = 0; k < losses.size(); ++k) {
+            const bool is_mark = static_cast<LossSign>(losses.sign[k]) == LossSign::Marks;
+            if (losses.subflow[k] != subflow || losses.time_ns[k] > now || (cause == Cause::Mark && !is_mark)) continue;
+            since = losses.time_ns[k];
+        }
+    }
+    std::vector<std::size_t> rows;
+    for (std::size_t k = 0; k < losses.size(); ++k)
+        if (losses.subflow[k] == subflow && losses.time_ns[k] >= since && losses.time_ns[k] <= now) rows.push_back(k);
+    return rows;
+}
+
+constexpr std::size_t kMostLosses = 200;
+
+void tell_losses(Text& out, const Scenario& scenario, const LossTable& losses, std::span<const std::size_t> rows) {
+    out.number("loss_count", static_cast<std::int64_t>(rows.size())).key("losses").open('[');
+    for (const std::size_t k : rows.first(std::min(rows.size(), kMostLosses))) {
+        const auto link_name = [&](std::uint32_t link) {
+            return link == LossTable::kNoLink ? std::string_view() : std::string_view(scenario.links[link].name);
+        };
+        const auto limit = losses.limit_pkts[k];
+        out.open('{')
+            .number("time_s", static_cast<double>(losses.time_ns[k]) * 1e-9)
+            .number("sent_s", static_cast<double>(losses.sent_ns[k]) * 1e-9)
+            .number("fate_s", losses.fate_ns[k] < 0 ? kNaN : static_cast<double>(losses.fate_ns[k]) * 1e-9)
+            .number("seq", std::int64_t{losses.seq[k]})
+            .number("sign", std::int64_t{losses.sign[k]})
+            .number("fate", std::int64_t{losses.fate[k]})
+            .text("link", link_name(losses.link[k]))
+            .number("queue_pkts", losses.queue_pkts[k])
+            .number("limit_pkts", limit == DropTail{}.limit_pkts ? kNaN : static_cast<double>(limit))
+            .number("overtaken_s",
+                    losses.overtaken_ns[k] < 0 ? kNaN : static_cast<double>(losses.overtaken_ns[k]) * 1e-9)
+            .number("lost_acks", std::int64_t{losses.lost_acks[k]})
+            .text("ack_link", link_name(losses.ack_link[k]))
+            .close('}');
+    }
+    out.close(']');
+}
+
+void tell_decision(Network& network, const DecisionTable& table, std::size_t i, std::uint32_t first_step,
+                   const LossTable& losses, std::span<const std::size_t> rows) {
     const std::span<const RuleInfo* const> built_in = all_rules();
     const std::vector<const RuleInfo*> of_scripts = network.script_rules();
     const std::size_t number = table.rule[i];
@@ -262,6 +325,7 @@ void tell_decision(Network& network, const DecisionTable& table, std::size_t i, 
         .number("chosen", std::int64_t{table.chosen[i]})
         .number("available", std::int64_t{table.available[i]})
         .number("usable", std::int64_t{table.usable[i]});
+    tell_losses(out, network.scenario(), losses, rows);
     if (rule != nullptr) {
         out.text("rule", rule->name).text("formula", rule->formula).text("source", rule->source);
         out.key("numbers").open('[');
@@ -552,19 +616,33 @@ SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
         const Run& run = run_at(id);
         const Nanos at = std::min(nanos(at_ns), run.simulation->now());
         Nanos begin = at;
-        for (int tries = 0; tries < 4; ++tries) {
+        const bool is_subflow = owner < static_cast<double>(run.simulation->network().subflows().size());
+        for (int tries = 0; tries < 5; ++tries) {
             const Simulation::Snapshot* from = before(run, begin);
             if (from == nullptr) return 0;
             begin = from->network.now() - Nanos(1);
             const std::unique_ptr<Simulation> fork = run.simulation->fork(*from);
             fork->network().record_decisions({.capacity = kDecisionCapacity});
+            if (is_subflow)
+                fork->network().record_fates(fork->network().subflows()[static_cast<std::size_t>(owner)].connection,
+                                             kDecisionCapacity);
             fork->run_until(at);
             const DecisionTable table = fork->network().take_decisions();
             std::uint32_t steps = static_cast<std::uint32_t>(table.step_notes.size());
             for (std::size_t i = table.size(); i-- > 0;) {
                 steps -= table.step_count[i];
                 if (static_cast<double>(table.owner[i]) != owner) continue;
-                tell_decision(fork->network(), table, i, steps);
+                const LossTable losses = fork->network().losses();
+                const std::vector<std::size_t> rows =
+                    is_subflow ? losses_behind(table, i, losses) : std::vector<std::size_t>();
+                // Packets that left before the fork have no record: begin earlier.
+                const bool is_cut_short =
+                    rows.empty() ? is_subflow && answers_loss(static_cast<Cause>(table.cause[i]))
+                                 : std::ranges::any_of(rows, [&](std::size_t k) {
+                                       return losses.sent_ns[k] < from->network.now().value && losses.sent_ns[k] > 0;
+                                   });
+                if (is_cut_short && tries < 4 && from->network.now() > Nanos(0)) break;
+                tell_decision(fork->network(), table, i, steps, losses, rows);
                 return 1;
             }
         }

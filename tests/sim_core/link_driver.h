@@ -75,7 +75,7 @@ public:
 
 private:
     void collect(Nanos now) {
-        link_.take_dropped([&](const Packet& p) { dropped.push_back({p, now}); });
+        link_.take_dropped([&](const Packet& p, Verdict) { dropped.push_back({p, now}); });
     }
 
     LinkSpec spec_;

@@ -67,7 +67,8 @@ TEST(Marking, RedMarksWhereItWouldDrop) {
             const bool finds_room = link.stats().drops_queue == overflowed;
             ASSERT_EQ(with == Verdict::Accepted, without == Verdict::Accepted);
             if (with == Verdict::Accepted) continue;
-            ASSERT_EQ(without, Verdict::DroppedQueue);
+            // RED is asked first: without marks, it may drop a packet that finds no room anyway.
+            ASSERT_TRUE(without == Verdict::DroppedEarly || (!finds_room && without == Verdict::DroppedQueue));
             ASSERT_EQ(with, finds_room ? Verdict::Marked : Verdict::DroppedQueue);
             ++(finds_room ? marked : overflowed);
         }

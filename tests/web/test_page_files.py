@@ -27,7 +27,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store
 
-MOST_BYTES = 521_000
+MOST_BYTES = 548_000
 
 
 def changed(page: Path, folder: Path, change: Callable[[Any], object]) -> Path:

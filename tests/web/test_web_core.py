@@ -15,8 +15,12 @@ from tests.web.conftest import stored_run
 from tools.web import sources_digest
 
 from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.explain.core.story import PAGE_WORDS
+from subflow_app.features.exporting.core.web_page import told_words
 from subflow_app.features.training.core.agent_explanations import agent_decisions_around, stored_reasons
-from subflow_sim import parse_scenario
+from subflow_app.foundation.resources import find_scenario
+from subflow_sim import Simulation, parse_scenario
+from subflow_sim.fates import FATES
 from subflow_sim.portable import portable, portable_choices, signature_of
 from subflow_store import open_store
 
@@ -203,3 +207,27 @@ def test_random_networks_run_as_here() -> None:
         run = core.open_text(text, int(seed))
         assert core.finish(run) == signature, f"network {seed}"
         core.call("close_run", run)
+
+
+def test_the_core_of_pages_explains_a_drop_by_its_queue() -> None:
+    scenario = parse_scenario(find_scenario("demo").read_text(encoding="utf-8"))
+    core = WebCore()
+    run = core.open(portable(scenario, scenario.seed), scenario.seed, 0.1)
+    core.finish(run)
+    assert core.checked("explain", run, 1.0, 21.745926e9) == 1
+    told = json.loads(core.text())
+
+    simulation = Simulation(scenario)
+    simulation.record_fates("download")
+    simulation.run_until(22.0)
+    expected = next(each for each in simulation.losses() if each.owner == "download/2" and each.time_s > 21.7)
+    (loss,) = told["losses"]
+    assert (FATES[int(loss["fate"])], loss["link"]) == (expected.fate, expected.link) == ("queue_full", "lte/forward")
+    assert (loss["queue_pkts"], loss["limit_pkts"]) == (100, 100)
+    assert (loss["fate_s"], loss["time_s"]) == pytest.approx((expected.fate_s, expected.time_s))
+
+
+def test_every_text_of_a_story_has_a_german_text() -> None:
+    german = told_words(None)["words"]["german"]
+    texts = {text for each in PAGE_WORDS.values() for text in each} - {"{count} pkt"}
+    assert not texts - german.keys()

@@ -2,7 +2,7 @@
 // units, definitions and digits, and how values of several flows combine into one.
 
 // The program's texts on decisions, measures and events; German texts by their English text.
-const told_words = { causes: {}, german: {}, measures: { measures: {}, periods: {} }, marks: [], rules: {}, units: {}, rate_units: {} };
+const told_words = { causes: {}, story: {}, fates: [], german: {}, measures: { measures: {}, periods: {} }, marks: [], rules: {}, units: {}, rate_units: {} };
 
 function local(text) {
   return language === "de" ? (told_words.german[text] ?? text) : text;

@@ -36,13 +36,21 @@ def explain(
 ) -> None:
     """Explain the decisions of a controller or scheduler.
 
-    Shows the rule, its formula and source, and its numbers; for a script, the executed lines with their numbers
-    filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
-    script decided, the run is simulated again to find them. A message on stderr reports this, as do `is_resimulated`
-    and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a learning agent,
-    and the action that it would have taken with the usual value of one input; every run keeps this.
+    Shows the cause in the network (the link, its queue, the time), what the sender noticed and when, the rule with its
+    numbers, and a change to try. The details follow: the rule, its formula and source, and its numbers; for a script,
+    the executed lines with their numbers filled in. If a run did not keep its decisions (`subflow run --decisions`),
+    or a script decided, the run is simulated again to find them. A message on stderr reports this, as do
+    `is_resimulated` and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a
+    learning agent, and the action that it would have taken with the usual value of one input; every run keeps this.
     """
-    from subflow_app.features.explain.core.explained import explained, explanation_document, explanation_lines
+    from subflow_app.features.explain.core.explained import (
+        explained,
+        explanation_document,
+        explanation_lines,
+        replay_if_possible,
+        story_at,
+    )
+    from subflow_app.features.explain.core.story import story_document, story_lines
     from subflow_app.features.training.core.agent_explanations import (
         agent_behind,
         agent_decision_lines,
@@ -72,7 +80,8 @@ def explain(
             raise InputError("the owner is missing: give a subflow (download/1), a flow (download), or --agent")
         else:
             budget_bytes = load_settings().replay_budget_bytes
-            found, notice = explained(store, number, owner, at_s, **counts, budget_bytes=budget_bytes)
+            replay = replay_if_possible(store, number, budget_bytes=budget_bytes)
+            found, notice = explained(store, number, owner, at_s, **counts, replay=replay)
             is_resimulated = found.is_resimulated
             count = len(found.before)
             for told, worked in zip((*found.before, *found.after), found.worked, strict=True):
@@ -82,6 +91,12 @@ def explain(
                 if behind is not None:
                     documents[-1]["agent"], why = decision_with_reasons(store, number, behind)
                     texts[-1] += agent_lines(behind) + why
+            documents[count - 1]["story"] = None
+            if replay is not None:
+                story, replayed = story_at(replay, store.run(number).mss_bytes, owner, at_s)
+                notice = notice or replayed
+                documents[count - 1]["story"] = story_document(story, str(number))
+                texts[count - 1] = [*story_lines(story, str(number)), *texts[count - 1]]
     if notice:
         print_note(notice)
     if as_json:

@@ -46,7 +46,12 @@ def test_a_window_is_explained_with_its_rule(subflow: Subflow, decided: Path) ->
     assert document["previous"] == document["next"] == []
     for rule in decision["computed"]:
         assert f"computed {rule['result']} = {rule['expression']} = " in text
-    assert len(text.splitlines()) <= 4 + len(decision["numbers"])  # a line for each number, with its meaning
+    # The story comes first: the cause in the network, the notice of the sender, and the rule.
+    story = decision["story"]
+    assert text.startswith(story["title"])
+    assert [step["kind"] for step in story["steps"]] == ["cause", "noticed", "rule"]
+    details = text[text.index("\ndownload/1 at ") :].strip().splitlines()
+    assert len(details) <= 4 + len(decision["numbers"])  # a line for each number, with its meaning
 
 
 @pytest.mark.parametrize("kept", [(), ("--decisions",)])

@@ -285,3 +285,56 @@ def test_the_nearest_of_several_losses_is_taken() -> None:
     assert nearest_mark_s(traces, "a/1", 1.12, 0.2) == 1.2
     assert nearest_mark_s(traces, "a/1", 1.1, 0.05) == 1.1
     assert nearest_mark_s(traces, "b/1", 1.0, 0.2) == 1.0
+
+
+DROPPING = (
+    TWO_PATHS.replace('duration = "2s"', 'duration = "10s"') + '[[events]]\nat = "2s"\nlink = "wifi"\nup = false\n'
+)
+
+
+def first_loss(desk: Desk) -> TraceMark:
+    """The first loss of the first subflow in the shown run."""
+    return next(mark for mark in desk.plots.runs[0].marks() if (mark.kind, mark.owner) == ("loss", "download/1"))
+
+
+def test_the_card_names_the_cause_the_notice_and_the_rule_and_draws_the_queue(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot, text=TWO_PATHS.replace('loss = "2%"', ""))
+    mark = first_loss(desk)
+    click(desk, "download/1", "subflow", mark.time_s)
+    card = explained(desk, qtbot).content.card
+
+    assert card.title.text().startswith("Window halved: ")
+    assert card.rows["cause"].title.text() == "Dropped at wifi: its queue was full"
+    assert "20 of 20 packets" in card.rows["cause"].text.text()
+    assert card.rows["noticed"].title.text().startswith("The sender noticed ")
+    assert card.rows["rule"].title.text().startswith("Rule: ")
+    curve = present(present(card.rows["cause"].picture).curve)
+    assert (curve.link, curve.limit_pkts, max(curve.pkts)) == ("wifi/reverse", 20, 20)
+    assert present(card.rows["cause"].picture).grab().toImage().size().height() > 0
+    assert [button.text() for button in card.try_buttons] == ["Try a longer queue at wifi"]
+
+
+def test_explain_follows_the_playhead_and_reports_that_nothing_happened(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot, text=DROPPING)
+    click(desk, "download/1", "subflow", 1.0)
+    feature = explained(desk, qtbot)
+    playhead = desk.features[PlayheadFeature].playhead
+    playhead.seek(8.0)
+    qtbot.waitUntil(lambda: present(feature.content.point).told.time_s > 2.0)
+
+    story = present(feature.content.card.story)
+    assert playhead.time_s == 8.0  # following does not move the playhead
+    assert story.quiet.startswith("Nothing happened here: ")
+    assert "wifi has been down since 2" in story.quiet.replace("\N{NO-BREAK SPACE}", " ")
+    assert story.cause in ("down", "lost_acks")
+
+
+def test_the_link_of_the_cause_moves_the_playhead_there(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot, text=TWO_PATHS.replace('loss = "2%"', ""))
+    click(desk, "download/1", "subflow", first_loss(desk).time_s)
+    card = explained(desk, qtbot).content.card
+    card.rows["cause"].link.linkActivated.emit("#")
+
+    at_s = present(present(card.story).queue).at_s
+    assert desk.features[PlayheadFeature].playhead.time_s == pytest.approx(at_s)
+    assert list(desk.topology.scene.chosen) == ["links.wifi"]

@@ -13,6 +13,7 @@ from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.present import child, present
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.forking.core.draft import ForkDraft
 from subflow_app.features.forking.core.origin import ForkOrigin
@@ -33,7 +34,7 @@ WIFI = "download/1"
 @pytest.fixture
 def desk(make_desk: MakeDesk) -> Desk:
     """A desk with forks, and with the queue for forks beside a running run."""
-    return make_desk(QueueSession, PlayheadFeature, ForkFeature)
+    return make_desk(QueueSession, PlayheadFeature, ExplainFeature, ForkFeature)
 
 
 def dialog_of(qtbot: QtBot, desk: Desk, action: str = "fork.new") -> ForkDialog:
@@ -271,3 +272,18 @@ def test_closing_closes_the_dialog(qtbot: QtBot, desk: Desk) -> None:
     desk.close_at_once()
     qtbot.waitUntil(lambda: not desk.isVisible())
     assert not dialog.isVisible()
+
+
+def test_explain_opens_the_dialog_with_its_proposal(desk: Desk, qtbot: QtBot) -> None:
+    from subflow_app.features.explain.core.story import Try
+
+    desk.run_once()
+    change = Try("Try a longer queue at wifi", 1.2345, "wifi", "forward", "queue", "134pkt")
+    desk.features[ExplainFeature].try_wanted.emit(0, change)
+    feature = desk.features[ForkFeature]
+    qtbot.waitUntil(lambda: feature.dialog is not None)
+
+    dialog = present(feature.dialog)
+    assert (dialog.time.text(), dialog.field("queue").text()) == ("1.234 s", "134pkt")
+    assert "134 pkt" in dialog.summary
+    dialog.reject()

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.features.explain.core.causes import network_cause
 from subflow_app.features.explain.core.decisions import (
     ToldDecisions,
     WorkedRule,
@@ -21,6 +22,7 @@ from subflow_app.features.explain.core.decisions import (
 )
 from subflow_app.features.explain.core.origin import readable_scenario, recorded_by
 from subflow_app.features.explain.core.replay import DEFAULT_BUDGET_BYTES, Replay, never
+from subflow_app.features.explain.core.story import Story, Told, story_of
 from subflow_app.features.traces.core.events import DECISION
 from subflow_app.features.traces.core.traces import NANOSECONDS, check_kept, listed, not_kept
 from subflow_app.foundation.errors import InputError
@@ -44,6 +46,7 @@ def explained(
     before: int = 1,
     after: int = 0,
     budget_bytes: int = DEFAULT_BUDGET_BYTES,
+    replay: Replay | None = None,
 ) -> tuple[ToldDecisions, str]:
     """Find the decisions around a given time in the records of the run, or else by a replay.
 
@@ -55,6 +58,7 @@ def explained(
         before: number of decisions at or before the time; at least one.
         after: number of decisions after the time.
         budget_bytes: memory for the states of the replay.
+        replay: a replay of the run; None to make one if it is needed.
 
     Returns:
         The decisions, and a notice about the replay; the notice is empty if the decisions come from records.
@@ -90,7 +94,7 @@ def explained(
     if told is not None and not has_lines and at_s <= max(row.simulated_s, told.current.time_s):
         return with_worked(told if scenario is None else told.of_run(scenario)), ""
     try:
-        replay = Replay.stored(store, run_id, budget_bytes=budget_bytes)
+        replay = replay or Replay.stored(store, run_id, budget_bytes=budget_bytes)
     except InputError:
         if recorded is None:
             raise
@@ -111,6 +115,72 @@ def explained(
     return told, f"{notice} {replay.notice}".rstrip()
 
 
+def replayed_story(
+    replay: Replay, given: Told, earlier: Sequence[Explanation], is_cancelled: Callable[[], bool] = never
+) -> Story:
+    """Make the story of a decision, with the cause that a replay finds.
+
+    Args:
+        replay: replay of the run.
+        given: the decision, with its rules.
+        earlier: decisions of the same owner before it, in order of time.
+        is_cancelled: returns True to cancel.
+
+    Raises:
+        ReplayCancelledError: if the caller cancels.
+        SimulationError: if the run fails before that time.
+    """
+    told = given.told
+    since_s = told.time_s
+    if told.cause in ("interval", "action"):
+        first_s = earlier[0].time_s if earlier else told.time_s
+        since_s = next((each.time_s for each in reversed(earlier) if each.cause == told.cause), first_s)
+    evidence = replay.evidence(told, since_s, is_cancelled)
+    if told.scope == "flow":
+        return story_of(replay.scenario, replay.changes, given, None, evidence)
+    cause = network_cause(replay.scenario, replay.changes, told, evidence, since_s)
+    queue = None
+    if cause.loss is not None and cause.queue is not None:
+        queue = replay.queue_curve(cause.loss, min(told.time_s, cause.loss.time_s), is_cancelled)
+    return story_of(replay.scenario, replay.changes, given, cause, evidence, queue)
+
+
+def story_at(replay: Replay, mss_bytes: int, owner: str, at_s: float) -> tuple[Story, str]:
+    """Make the story of the last decision at or before a time.
+
+    Args:
+        replay: replay of the run.
+        mss_bytes: payload of a packet in bytes.
+        owner: a subflow or, for its scheduler, a flow.
+        at_s: simulated time in seconds.
+
+    Returns:
+        The story, and a notice about the replay, usually empty.
+
+    Raises:
+        InputError: if the owner does not exist, or has no decision at or before the time.
+        SimError: if the simulation fails.
+        StoreError: if the database cannot be read.
+    """
+    story = DecisionSteps(replay, mss_bytes).go_to(owner, at_s).story
+    if replay.notice:
+        replay.prepare()  # only a replay to the end shows whether it reproduces the run
+    return story, replay.notice
+
+
+def replay_if_possible(store: Store, run_id: int, *, budget_bytes: int = DEFAULT_BUDGET_BYTES) -> Replay | None:
+    """A replay of a stored run; None if the run was measured, or if this version cannot read its scenario.
+
+    Raises:
+        SimError: if the simulator refuses the scenario.
+        StoreError: if the run does not exist or the database cannot be read.
+    """
+    try:
+        return Replay.stored(store, run_id, budget_bytes=budget_bytes)
+    except InputError:
+        return None
+
+
 # Number of decisions fetched on each side of the time, so that most steps need no further replay.
 _FETCHED = 100
 
@@ -129,6 +199,7 @@ class ExplainedDecision:
         has_next: whether a later decision exists.
         notice: warning about the replay; usually empty.
         topic: guide topic of the algorithm that made the decision, e.g. "controller/lia".
+        story: cause in the network, notice of the sender, and rule.
     """
 
     told: Explanation
@@ -140,6 +211,7 @@ class ExplainedDecision:
     notice: str
     topic: str
     reduced_by: Explanation | None
+    story: Story
 
     @property
     def scripted(self) -> Explanation | None:
@@ -158,6 +230,7 @@ class DecisionSteps:
         self._told: list[Explanation] = []
         self._position = 0
         self._is_resimulated = False
+        self._asked_s = 0.0
 
     def go_to(
         self,
@@ -177,7 +250,8 @@ class DecisionSteps:
             StoreError: if the database cannot be read.
         """
         self._fetch(owner, t_s, is_cancelled, progress=progress)
-        return self._point()
+        self._asked_s = t_s
+        return self._point(is_cancelled)
 
     def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedDecision:
         """Step to the previous (-1) or next (1) decision, or stay at the current one if no such decision exists.
@@ -191,7 +265,8 @@ class DecisionSteps:
             self._position = wanted
         if not 0 < self._position < len(self._told) - 1:
             self._fetch_around(is_cancelled)
-        return self._point()
+        self._asked_s = self._told[self._position].time_s
+        return self._point(is_cancelled)
 
     def _fetch(
         self,
@@ -225,14 +300,22 @@ class DecisionSteps:
         self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
         self._position -= later
 
-    def _point(self) -> ExplainedDecision:
+    def _point(self, is_cancelled: Callable[[], bool]) -> ExplainedDecision:
         told = self._told[self._position]
         earlier = self._told[: self._position]
+        given = Told(
+            told,
+            reduction_behind(told, earlier),
+            all_worked(told, earlier, self._mss_bytes),
+            self._replay.agent_behind(told),
+            self._asked_s,
+        )
         return ExplainedDecision(
             told=told,
-            worked=all_worked(told, earlier, self._mss_bytes),
-            reduced_by=reduction_behind(told, earlier),
-            agent=self._replay.agent_behind(told),
+            worked=tuple(given.worked),
+            reduced_by=given.reduced_by,
+            agent=given.agent,
+            story=replayed_story(self._replay, given, earlier, is_cancelled),
             is_resimulated=self._is_resimulated,
             has_previous=self._position > 0,
             has_next=self._position < len(self._told) - 1,

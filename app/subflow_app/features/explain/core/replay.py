@@ -18,6 +18,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import subflow_app
+from subflow_app.features.explain.core.causes import Evidence, QueueCurve, losses_behind, needs_losses
 from subflow_app.features.explain.core.decisions import ToldDecisions, check_owner, is_scripted, recorded_decisions
 from subflow_app.features.explain.core.origin import LiveOrigin, Origin, StoredOrigin
 from subflow_app.features.traces.core.traces import NANOSECONDS, check_time
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from subflow_app.features.running.core.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
+    from subflow_sim.fates import Loss
     from subflow_sim.instant import Instant
     from subflow_sim.scenario import Event, Scenario
     from subflow_sim.simulation import Snapshot
@@ -143,6 +145,10 @@ class Snapshots:
 
 
 DEFAULT_BUDGET_BYTES = 256 << 20
+
+# Records of fates begin at least this long before a decision, which covers the round trip of most paths.
+_BEFORE_NS = NANOSECONDS
+_LEAST_CURVE_S = 0.02
 
 # Target duration of a jump, in seconds of CPU time.
 _GOAL_S = 0.1
@@ -383,6 +389,76 @@ class Replay:
             self._go_to(time_ns, gives_up)
             progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
+
+    def evidence(self, told: Explanation, since_s: float, is_cancelled: Callable[[], bool] = never) -> Evidence:
+        """Replay the time before a decision, and record the fates of the packets behind it.
+
+        Args:
+            told: the decision.
+            since_s: earliest time of losses that matter, s.
+            is_cancelled: returns True to cancel.
+
+        Raises:
+            ReplayCancelledError: if the caller cancels.
+            SimulationError: if the run fails before that time.
+        """
+        time_ns = self._clamped_ns(told.time_s)
+        if self._states.last.now_ns < time_ns:
+            self._go_to(time_ns, is_cancelled)  # records prevent snapshots, which shorten later jumps
+        if told.scope != "subflow":
+            self._go_to(time_ns, is_cancelled)
+            return Evidence((), self._simulation.inspect(), time_ns / NANOSECONDS)
+        start = self._states.before(max(0, min(time_ns, self._nanos(since_s)) - _BEFORE_NS))
+        while True:
+            losses = self._losses_until(told.owner, start, time_ns, is_cancelled)
+            found, _is_earlier = losses_behind(told, losses, since_s)
+            is_complete = all(self._nanos(each.sent_s) >= start.now_ns for each in found)
+            if start.now_ns == 0 or (is_complete and (found or not needs_losses(told))):
+                return Evidence(losses, self._simulation.inspect(), start.now_ns / NANOSECONDS)
+            start = self._states.before(max(0, start.now_ns - max(_BEFORE_NS, time_ns - start.now_ns)))
+
+    def queue_curve(
+        self, loss: Loss, until_s: float, is_cancelled: Callable[[], bool] = never, points: int = 61
+    ) -> QueueCurve | None:
+        """The queue of the link that dropped or marked a packet, from one round trip before until after the notice.
+
+        Args:
+            loss: the packet.
+            until_s: end of the curve, s.
+            is_cancelled: returns True to cancel.
+            points: number of points of the curve, at least 2.
+
+        Returns:
+            None if no link dropped or marked the packet.
+
+        Raises:
+            ReplayCancelledError: if the caller cancels.
+        """
+        if loss.queue is None or loss.fate_s is None:
+            return None
+        before_s = max(loss.time_s - loss.sent_s, _LEAST_CURVE_S)
+        first_ns = max(0, self._nanos(loss.fate_s - before_s))
+        last_ns = self._clamped_ns(max(until_s, loss.fate_s + before_s / 4))
+        drop_ns = self._nanos(loss.fate_s)
+        wanted = {first_ns + (last_ns - first_ns) * place // (points - 1) for place in range(points)}
+        times, pkts = [], []
+        for time_ns in sorted({*wanted, drop_ns} if drop_ns <= last_ns else wanted):
+            self._go_to(time_ns, is_cancelled)
+            links = self._simulation.inspect().links
+            times.append(time_ns / NANOSECONDS)
+            pkts.append(int(links.queue_pkts[links.names.index(loss.link)]))
+        return QueueCurve(loss.link, tuple(times), tuple(pkts), loss.queue.limit_pkts, loss.fate_s, loss.queue.pkts)
+
+    def _losses_until(
+        self, owner: str, start: TimedSnapshot, time_ns: int, is_cancelled: Callable[[], bool]
+    ) -> list[Loss]:
+        """Replay from a snapshot to a time, and return the losses that the senders of the owner's flow noticed."""
+        self._restore(start)
+        self._is_spoilt = True
+        self._simulation.record_decisions(DecisionLimits(1))
+        self._simulation.record_fates(owner.rpartition("/")[0])
+        self._simulate(time_ns, is_cancelled, lambda: None)
+        return self._simulation.losses()
 
     def decide_again(
         self,

@@ -29,8 +29,10 @@ from subflow_app.vocabulary.language import tr, translatable
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar
 
+    from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.explained import DecisionSteps, ExplainedDecision
     from subflow_app.features.explain.core.replay import Replay
+    from subflow_app.features.explain.core.story import Try
     from subflow_app.features.explain.qt.panel import ExplainPanel
     from subflow_app.features.plots.qt.curve_id import CurveId
     from subflow_app.features.plots.qt.plot_view import PlotView
@@ -46,6 +48,9 @@ _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
 _MESSAGE_MS = 10_000
+# The decision of a moving playhead is searched at most this often.
+_FOLLOW_MS = 120
+_SAME_S = 0.5e-9  # times of a run are whole nanoseconds
 
 # A click within this distance of a mark selects it, because clicks rarely hit the instant of a loss exactly.
 _SNAP_PX = 6
@@ -61,6 +66,7 @@ class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
     preferences: Preferences
     runs: RunControl
     shown: ShownRuns
+    topology: TopologyView
 
     def statusBar(self) -> QStatusBar:
         """The status bar, for hints about the next step."""
@@ -77,6 +83,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     room = (298, 221)  # minimum size of the content, px
     scrolls = False
     guide_wanted = Signal(str)  # guide topic of the algorithm behind the shown decision
+    try_wanted = Signal(int, object)  # a change to prepare as a fork of a shown run: its position, and a `story.Try`
 
     def __init__(self, ports: ExplainPorts) -> None:
         """Prepare the search for decisions, and the watches; `make` creates the panel later."""
@@ -89,6 +96,9 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._progress = 0.0  # completed fraction of the replay, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._decided: tuple[int, str] | None = None  # run and owner of the shown decision
+        self._followed: tuple[int, str] | None = None  # run and owner that are explained while the playhead moves
+        self._is_following = False  # the current search follows the playhead, which must not move back
+        self._follow_timer = timer(self, self._follow, _FOLLOW_MS, is_single=True)
         self.watching = Watching(ports.workers, ports.plots, self._replay, self)
         # Only one search at a time, because only one thread may use a replay.
         self._reader = LatestReader(ports.workers, self, "explain")
@@ -111,6 +121,8 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         content.agent_wanted.connect(self._show_agent)
         content.guide_wanted.connect(self.guide_wanted)
         content.given_up.connect(self._reader.forget)
+        content.show_wanted.connect(self._show_link)
+        content.try_wanted.connect(self._try)
         return content
 
     def connect_parts(self) -> None:
@@ -122,6 +134,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
         self.ports.runs.ended.connect(lambda _job, _result: self._on_run_ended())
+        self.ports.features[PlayheadFeature].playhead.moved.connect(self._on_moved)
         self.watching.changed.connect(self._show_watches)
         self.watching.told.connect(self.ports.tell)
 
@@ -161,7 +174,10 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             why: reason for showing this decision; empty after a click.
         """
         self._why = why
+        self._stop_following()
+        self._search(run, owner, time_s)
 
+    def _search(self, run: int, owner: str, time_s: float) -> None:
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
 
@@ -185,6 +201,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             return
         run, owner = self._decided
         self._why = ""
+        self._stop_following()
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).step(by, is_cancelled)
@@ -335,6 +352,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     def _on_failed(self, error: Exception) -> None:
         self._show_progress()
         self._decided = None
+        self._followed = self._followed if self._is_following else None
         self.content.show_nothing(tr("No decision to explain"), str(error))
         self._on_line()
         self.changed.emit()
@@ -346,15 +364,50 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
     def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
         runs = self.ports.plots.runs
         label = runs[run].labels.get(owner, owner)
-        self._decided = (run, owner)
+        self._decided = self._followed = (run, owner)
         self._show_progress()
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label, self._why)
         self._on_line()
-        self.ports.plots.set_pin(point.told.time_s)
-        playhead = self.ports.features[PlayheadFeature].playhead
-        if playhead.time_s is not None:
-            playhead.seek(point.told.time_s)  # align all views with this decision rather than with the click near it
+        if not self._is_following:
+            self.ports.plots.set_pin(point.told.time_s)
+            playhead = self.ports.features[PlayheadFeature].playhead
+            if playhead.time_s is not None:
+                self._follow_timer.stop()
+                # Align all views with this decision rather than with the click near it.
+                playhead.seek(point.told.time_s)
         self.changed.emit()
+
+    # ---- the playhead ----
+
+    def _stop_following(self) -> None:
+        """Show the requested decision, although the playhead may have moved just before, as by the same click."""
+        self._is_following = False
+        self._follow_timer.stop()
+
+    def _on_moved(self, time_s: float) -> None:
+        """Explain the time of the playhead, once it rests for a moment or during slow playback."""
+        point = self.shown.point if self.shown is not None else None
+        is_here = point is not None and abs(point.told.time_s - time_s) < _SAME_S
+        if self._followed is None or is_here or not self.ports.docks.is_open("explain"):
+            return
+        if not self._follow_timer.isActive():
+            self._follow_timer.start()
+
+    def _follow(self) -> None:
+        time_s = self.ports.features[PlayheadFeature].playhead.time_s
+        if self._followed is None or time_s is None or self._followed[0] >= len(self.ports.plots.runs):
+            return
+        self._why, self._is_following = "", True
+        self._search(*self._followed, time_s)
+
+    def _show_link(self, time_s: float, link: str) -> None:
+        """Move the playhead to the cause, and choose its link on the canvas."""
+        self.ports.features[PlayheadFeature].playhead.seek(time_s)
+        self.ports.topology.scene.choose([f"links.{link.partition('/')[0]}"])
+
+    def _try(self, change: Try) -> None:
+        if self._decided is not None:
+            self.try_wanted.emit(self._decided[0], change)
 
     def _show_agent(self) -> None:
         point = self.content.point
@@ -366,7 +419,8 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
 
     def _forget_runs(self) -> None:
         self._forget_walks()
-        self._decided = self._curve = self._here = None
+        self._decided = self._followed = self._curve = self._here = None
+        self._follow_timer.stop()
         self.watching.compute()
         if self.shown is not None:
             self.shown.show_nothing()

@@ -1,4 +1,4 @@
-"""The panel that explains a point on a curve: the event, the rule applied, the rule's numbers, and its source.
+"""The panel that explains a point on a curve: the cause in the network, the notice of the sender, and the rule.
 
 A table lists the numbers of a decision or, for a script, the values of its names. For a script, the panel also shows
 the executed lines with their numbers filled in, and marks the current line.
@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
 from subflow_app.features.explain.core.decisions import WorkedRule, rule_sources
 from subflow_app.features.explain.core.explained import CAUSES, ExplainedDecision, amount_text
 from subflow_app.features.explain.core.watches import Watch, known_names
+from subflow_app.features.explain.qt.story_card import StoryCard
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
@@ -249,6 +250,8 @@ class ExplainPanel(QWidget):
     agent_wanted = Signal()  # a request to show the learning agent's decision behind the shown decision
     guide_wanted = Signal(str)  # topic of the user guide, about the algorithm that made the decision
     given_up = Signal()  # a request to cancel the search for the decision
+    show_wanted = Signal(float, str)  # a request to show a link direction at a time, s
+    try_wanted = Signal(object)  # a request to prepare a change (`core.story.Try`) as a fork
 
     def __init__(
         self, steps: Sequence[QAction], line_actions: Sequence[QAction] = (), parent: QWidget | None = None
@@ -278,6 +281,10 @@ class ExplainPanel(QWidget):
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
         words = tr("Numbers that went into the decision")
         self.numbers = set_up_table(QTableView(), "explain_numbers", words, self._numbers, is_single=True)
+        self.formulas = QWidget(self)
+        self.card = StoryCard(self.formulas, self)
+        self.card.show_wanted.connect(self.show_wanted)
+        self.card.try_wanted.connect(self.try_wanted)
         self.lines = ScriptLines(line_actions, self)
         self.lines.moved.connect(self._show_moment)
         self.watches = WatchRow(self)
@@ -311,7 +318,8 @@ class ExplainPanel(QWidget):
         head = h_box(None, (self.where, 1), *action_buttons(steps), spacing=4)
         foot = h_box(None, (self.source, 1), self.agent, self.guide)
         text = QWidget(content)
-        v_box(text, self.why, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
+        v_box(self.formulas, self.rule, self.worked, self.change, margins=0, spacing=6)
+        v_box(text, self.why, self.card, None, foot, self.notice, margins=0, spacing=6)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(8)
         scroll = self._words = named(QScrollArea(content, widgetResizable=True), "explain_words")
@@ -320,9 +328,9 @@ class ExplainPanel(QWidget):
         scroll.setWidget(text)
         text.setAutoFillBackground(False)  # shows the background of the panel
         scroll.viewport().setAutoFillBackground(False)
-        self._body.addWidget(scroll, 2)
-        self._body.addWidget(self.lines, 5)
-        self._body.addWidget(self.numbers, 2)
+        self._body.addWidget(scroll, 5)
+        self._body.addWidget(self.lines, 4)
+        self._body.addWidget(self.numbers, 3)
         v_box(content, head, (self._body, 1), self.watches, margins=(8, 6, 8, 6), spacing=6)
         return content
 
@@ -398,9 +406,10 @@ class ExplainPanel(QWidget):
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
         cause = html.escape(tr(CAUSES[told.detection or told.cause]))
-        # Hide the text if the lines of a script explain the whole decision, because they need the space.
+        self.card.show_story(point.story)
+        # The lines of a script replace the formulas, if they explain the whole decision.
         is_all_script = point.scripted is told and point.agent is None
-        self._words.setVisible(not is_all_script)
+        self.formulas.setVisible(not is_all_script)
         self.where.setText(f"<b>{time}</b><br>{cause}{' · ' + html.escape(change_text(told)) if is_all_script else ''}")
         what_follows = prr_text(point)
         self.change.setText(
@@ -413,7 +422,7 @@ class ExplainPanel(QWidget):
                 line
                 for rule in deciding
                 for line in (
-                    (Span(f"{tr('Rule')} "), Span(rule.name.replace("_", " "), is_bold=True)),
+                    *(((Span(rule.name.replace("_", " "), is_bold=True),),) if len(decided) > 1 else ()),
                     (Span(rule.formula, tokens.muted_text, is_formula=True),),
                 )
             ]

@@ -30,6 +30,7 @@ from subflow_app.features.explain.core.decisions import RATE_UNITS, formulas, pa
 from subflow_app.features.explain.core.explained import CAUSES
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.explain.core.run_events import KINDS, VALUES
+from subflow_app.features.explain.core.story import PAGE_WORDS
 from subflow_app.features.exporting.core.bundle import with_plain_policies
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW, TURNS, StoredTraces, Traces, select_keys
 from subflow_app.foundation.errors import InputError
@@ -43,6 +44,7 @@ from subflow_app.vocabulary.palette import ColourKey, colour_keys, hex_colour, l
 from subflow_app.vocabulary.tables import html_text
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import NUMBER_UNITS, meanings
+from subflow_sim.fates import FATES
 from subflow_sim.gate import is_file
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
 from subflow_sim.simulation import mark_kinds
@@ -227,7 +229,8 @@ def told_words(language: str | None) -> dict[str, Any]:
         language: language of the page; None if the reader chooses the language. English pages omit the German texts.
 
     Returns:
-        A document with the key "words" and these entries. ``causes``: texts by name. ``measures``: entries of
+        A document with the key "words" and these entries. ``causes``: texts by name. ``story``: texts of stories
+        by cause or purpose. ``fates``: fates of packets by number. ``measures``: entries of
         `as_document`, without measures that no page shows and without empty attributes. ``marks``: titles and scopes of
         marks, in the order of the numbers of their kinds. ``rules``: computable rules by name, as a pair of the result
         and the `compiled` expression. ``units``: units by the ending of a number's name. ``rate_units``: factors that
@@ -256,6 +259,8 @@ def told_words(language: str | None) -> dict[str, Any]:
     marks = [{part: value for part, value in each.items() if value is not None} for each in marks]
     words = {
         "causes": dict(CAUSES),
+        "story": {key: list(texts) for key, texts in PAGE_WORDS.items()},
+        "fates": list(FATES),
         "measures": table,
         "marks": marks,
         "rules": {name: [result, compiled(expression)] for name, (result, expression) in formulas().items()},
@@ -269,7 +274,8 @@ def told_words(language: str | None) -> dict[str, Any]:
         measured = [
             each.get(part, "") for each in measures.values() for part in ("title", "unit", "definition", "formula")
         ]
-        texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
+        stories = [text for each in PAGE_WORDS.values() for text in each]
+        texts = [*CAUSES.values(), *stories, *meanings().values(), *helps, *table["periods"].values(), *measured]
         texts += [str(each.get(part, "")) for each in marks for part in ("title", "value")]
         words["german"] = translated(dict.fromkeys(text for text in texts if text), "de")
     return {"words": words}

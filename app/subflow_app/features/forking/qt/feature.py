@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
+from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.features.running.core.run_queue import QueuedRun
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QStatusBar, QWidget
 
     from subflow_app.features.editor.qt.topology.view import TopologyView
+    from subflow_app.features.explain.core.story import Try
     from subflow_app.features.forking.core.origin import ForkOrigin, ForkState
     from subflow_app.features.forking.core.plan import ForkPlan
     from subflow_app.features.forking.qt.dialog import ForkDialog
@@ -87,6 +89,7 @@ class ForkFeature(Feature):
         ports.plots.runs_changed.connect(self._on_runs_changed)
         ports.plots.time_clicked.connect(self._on_time_clicked)
         ports.plots.menu_requested.connect(self._on_menu_requested)
+        ports.features[ExplainFeature].try_wanted.connect(self.try_change)
         queue = ports.features[QueueSession]
         queue.fork_began.connect(self._on_queued_fork_began)
         queue.fork_ticked.connect(self._on_queued_fork_ticked)
@@ -113,19 +116,29 @@ class ForkFeature(Feature):
 
     def fork_shown(self) -> None:
         """Open the dialog for the run in view, at the time given by `time_s` or else in the middle of the run."""
+        self._fork_traces(self.ports.plots.runs[self._run_looked_at()], self.time_s())
+
+    def _fork_traces(self, traces: Traces, at_s: float | None, change: Try | None = None) -> None:
         from subflow_app.features.forking.core.origin import ForkOrigin
 
-        runs = self.ports.plots.runs
-        traces = runs[self._run_looked_at()]
-        at_s = self.time_s()
         jobs = [job for job in self._jobs if job.traces is traces]
         if jobs:
             # The whole run is in memory, whether active or finished, so the database is not needed.
-            self._ask(lambda: ForkOrigin.live(jobs[0]), at_s)
+            self._ask(lambda: ForkOrigin.live(jobs[0]), at_s, change)
         elif isinstance(traces, StoredTraces):
-            self._fork_stored(traces.run_id, at_s)
+            self._fork_stored(traces.run_id, at_s, change)
         else:
             raise InputError(tr("This run was measured, not simulated: it cannot be forked."))
+
+    def try_change(self, run: int, change: Try) -> None:
+        """Open the dialog for a shown run, with a change that Explain proposes.
+
+        Args:
+            run: position of the run among the shown runs.
+            change: the change, and the time of the fork.
+        """
+        if 0 <= run < len(self.ports.plots.runs):
+            self._fork_traces(self.ports.plots.runs[run], change.at_s, change)
 
     def fork_selected(self) -> None:
         """Open the dialog for the run selected in the history."""
@@ -161,31 +174,35 @@ class ForkFeature(Feature):
         section = "links" if curve.kind == "link" else "flows"
         return f"{section}.{curve.owner.partition('/')[0]}"
 
-    def _fork_stored(self, run_id: int, at_s: float | None) -> None:
+    def _fork_stored(self, run_id: int, at_s: float | None, change: Try | None = None) -> None:
         from subflow_app.features.forking.core.origin import ForkOrigin
 
         store = self.ports.database.store
         if store is not None:
-            self._ask(lambda: ForkOrigin.stored(store, run_id), at_s)
+            self._ask(lambda: ForkOrigin.stored(store, run_id), at_s, change)
 
-    def _ask(self, read: Callable[[], ForkOrigin], at_s: float | None) -> None:
+    def _ask(self, read: Callable[[], ForkOrigin], at_s: float | None, change: Try | None) -> None:
         """Read the run in another thread, then open the dialog."""
         self.ports.workers.start(
             "read run to fork",
             read,
-            succeeded=lambda origin: self._open(origin, at_s),
+            succeeded=lambda origin: self._open(origin, at_s, change),
             failed=self._tell,
             patience_ms=_PATIENCE_MS,
         )
 
-    def _open(self, origin: ForkOrigin, at_s: float | None) -> None:
-        from subflow_app.features.forking.core.draft import ForkDraft
+    def _open(self, origin: ForkOrigin, at_s: float | None, change: Try | None) -> None:
+        from subflow_app.features.forking.core.draft import LINKS, ForkDraft, Target
         from subflow_app.features.forking.qt.dialog import ForkDialog
 
         if self.dialog is not None:
             self.dialog.reject()
         origin = self._origin = origin.sharing_past(self._origin)
-        dialog = ForkDialog(ForkDraft.at(origin, at_s), self._key_looked_at(), self.ports.window())
+        draft, key = ForkDraft.at(origin, at_s), self._key_looked_at()
+        if change is not None:
+            draft.set(Target(LINKS, change.link), change.key, change.value)
+            key = f"{LINKS}.{change.link}"
+        dialog = ForkDialog(draft, key, self.ports.window())
         dialog.started.connect(self.start)
         dialog.finished.connect(lambda _result: self._on_closed(dialog))
         self.dialog = dialog
