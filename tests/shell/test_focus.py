@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
-from tests.helpers.present import child, present
+from PySide6.QtWidgets import QApplication, QComboBox, QWidget
+from tests.helpers.present import present
 
 from subflow_app.shell.main_window import MainWindow
 
@@ -39,8 +39,7 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     window.inspector.show_key("nodes.client")
     window.inspector.show_key("links.wifi")
     window.activateWindow()
-    tabs = child(window.inspector, QTabBar, "inspectorTabs")
-    tabs.setFocus()
+    window.inspector.outline_button.setFocus()
     way: list[QWidget | None] = []
     for _ in range(5):
         focused = present(QApplication.focusWidget())
@@ -49,7 +48,7 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
 
     rows = {row.key: row.editor for row in window.inspector.form.rows()}
     first, second = rows["links.wifi.ends"].findChildren(QComboBox)
-    assert way == [window.inspector.outline_view, first, second, rows["links.wifi.rate"], rows["links.wifi.delay"]]
+    assert way == [window.inspector.text_button, first, second, rows["links.wifi.rate"], rows["links.wifi.delay"]]
 
 
 @pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])

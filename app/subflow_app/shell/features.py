@@ -20,6 +20,7 @@ from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.playhead.qt.context import ContextFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.script.qt.feature import ScriptFeature
@@ -40,6 +41,7 @@ KINDS = (
     CrashFeature,
     RescueFeature,
     PlayheadFeature,
+    ContextFeature,
     # After the playhead, so that a click first moves the playhead and then shows the decision at its time.
     ExplainFeature,
     ForkFeature,

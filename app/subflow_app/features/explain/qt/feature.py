@@ -27,8 +27,6 @@ from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QStatusBar
-
     from subflow_app.features.explain.core.explained import DecisionSteps, ExplainedDecision
     from subflow_app.features.explain.core.replay import Replay
     from subflow_app.features.explain.qt.panel import ExplainPanel
@@ -44,8 +42,8 @@ if TYPE_CHECKING:
 # The window waits this long for a decision. A longer search runs in the background and shows its progress.
 _PATIENCE_MS = 40
 
+_FOLLOWING_MS = 150  # the panel follows the time of the other views once it has rested for so long
 _PROGRESS_MS = 100
-_MESSAGE_MS = 10_000
 
 # A click within this distance of a mark selects it, because clicks rarely hit the instant of a loss exactly.
 _SNAP_PX = 6
@@ -61,9 +59,6 @@ class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
     preferences: Preferences
     runs: RunControl
     shown: ShownRuns
-
-    def statusBar(self) -> QStatusBar:
-        """The status bar, for hints about the next step."""
 
     def tell(self, text: str) -> None:
         """Show a message for a while."""
@@ -89,6 +84,8 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._progress = 0.0  # completed fraction of the replay, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._decided: tuple[int, str] | None = None  # run and owner of the shown decision
+        self._followed_s: float | None = None  # time of the other views that the decision belongs to, s
+        self._following = timer(self, self._follow_time, _FOLLOWING_MS, is_single=True)
         self.watching = Watching(ports.workers, ports.plots, self._replay, self)
         # Only one search at a time, because only one thread may use a replay.
         self._reader = LatestReader(ports.workers, self, "explain")
@@ -122,8 +119,21 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
         self.ports.runs.ended.connect(lambda _job, _result: self._on_run_ended())
+        self.ports.features[PlayheadFeature].playhead.moved.connect(lambda _time_s: self._following.start())
         self.watching.changed.connect(self._show_watches)
         self.watching.told.connect(self.ports.tell)
+
+    def _follow_time(self) -> None:
+        """Show the decision of the same subflow at the time that all views show, once that time rests."""
+        playhead = self.ports.features[PlayheadFeature].playhead
+        time_s = playhead.looked_s
+        if self._decided is None or self.shown is None or not self.shown.isVisible() or time_s is None:
+            return
+        if playhead.transport.is_playing or self.is_busy or playhead.run_shown != self._decided[0]:
+            return
+        if time_s != self._followed_s:
+            self.explain(*self._decided, time_s)
+            self._followed_s = time_s
 
     def possible(self) -> frozenset[str]:
         """The actions of this feature that are possible now."""
@@ -161,6 +171,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             why: reason for showing this decision; empty after a click.
         """
         self._why = why
+        self._followed_s = None
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
@@ -173,7 +184,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
             told = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
-            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.tell(told)
             return
         self.ports.docks.set_open("explain", True)
         self.ports.docks.raise_panel("explain")
@@ -184,7 +195,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         if self._decided is None:
             return
         run, owner = self._decided
-        self._why = ""
+        self._why, self._followed_s = "", None
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).step(by, is_cancelled)
@@ -259,11 +270,11 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         time_s = self._snapped(curve.run, owner, time_s)
         self._here = (curve, time_s)
         if not self.ports.docks.is_open("explain"):
-            # While the panel is closed, nothing would show the decision, so the status bar shows the keys to open it.
+            # While the panel is closed, nothing would show the decision, so a message shows the keys to open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
-            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.tell(told)
             return
         self.ports.docks.raise_panel("explain")
         self.explain(curve.run, owner, time_s)
@@ -350,10 +361,13 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._show_progress()
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label, self._why)
         self._on_line()
-        self.ports.plots.set_pin(point.told.time_s)
-        playhead = self.ports.features[PlayheadFeature].playhead
-        if playhead.time_s is not None:
-            playhead.seek(point.told.time_s)  # align all views with this decision rather than with the click near it
+        if self._followed_s is None:
+            # Align all views with this decision rather than with the click near it.
+            self.ports.plots.set_pin(point.told.time_s)
+            playhead = self.ports.features[PlayheadFeature].playhead
+            if playhead.time_s is not None:
+                self._followed_s = point.told.time_s
+                playhead.seek(point.told.time_s)
         self.changed.emit()
 
     def _show_agent(self) -> None:
