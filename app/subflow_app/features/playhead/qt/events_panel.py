@@ -63,7 +63,7 @@ class EventList(TableModel[RunEvent]):
         return self._events.row(int(self._numbers[row]))
 
 
-_COMBO_LETTERS = 18  # longer names are truncated; the opened list is wider
+_COMBO_LETTERS = 9
 _MOST_OWNERS = 500  # a longer list would be unusable
 
 

@@ -36,7 +36,8 @@ def line_names(lines: Sequence[tuple[str, Curve]]) -> list[LineName]:
     parts = [(run, *_flow_and_rest(curve)) for run, curve in lines]
     has_runs = len({run for run, _flow, _rest in parts}) > 1
     flows = {flow for _run, flow, _rest in parts if flow}
-    shorts = _short_paths({rest for _run, _flow, rest in parts})
+    links = {curve.label: curve.label for _run, curve in lines if curve.kind == "link"}
+    shorts = _short_paths({rest for _run, _flow, rest in parts} - links.keys()) | links
     found = []
     for run, flow, rest in parts:
         before = [run] if has_runs else []
