@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 from PySide6.QtCore import QPoint, QRect, QSize
@@ -63,7 +64,7 @@ def test_canvas_and_plots_have_most_of_the_window(
     form = window.inspector.form
     assert form.viewport().height() >= rows * FIELD_HEIGHT
     tops = [row.editor.mapTo(form, QPoint()).y() for row in form.rows()]
-    assert FIELD_HEIGHT in {second - first for first, second in zip(tops, tops[1:], strict=False)}
+    assert FIELD_HEIGHT in {second - first for first, second in pairwise(tops)}
     # Two columns: the legend has the width of the inspector above it.
     legend = place(window, child(window.plots, Legend))
     assert legend.width() == pytest.approx(window.inspector.width(), abs=2)

@@ -225,7 +225,7 @@ class _Line(QToolButton):
 LAYOUT_VERSION = 9
 
 
-# Panels, and the centre, that need no title row: each says by itself what it shows.
+# Panels, and the centre, without a title row: their contents name themselves.
 UNTITLED = frozenset({"topology", "inspector", "plots"})
 
 

@@ -226,7 +226,7 @@ class Workspaces(QObject):
     """The workspaces of one window."""
 
     changed = Signal(str)  # name of the new workspace
-    side_changed = Signal(int)  # width of the inspector above the legend, px; 0 if none is there
+    side_changed = Signal(int)  # width of the inspector above the legend, px; 0 without an inspector there
     visited = Signal()  # `can_go_back` may have changed
     left = Signal(str)  # name of the previous workspace, after it was left to show a panel without a place in it
 

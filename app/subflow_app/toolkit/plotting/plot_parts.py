@@ -150,7 +150,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
 
     unit = ""  # written after each number
 
-    def tickStrings(self, values: Sequence[float], scale: float, spacing: float) -> list[str]:
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
         """Numbers of the ticks, with the unit."""
         texts: list[str] = super().tickStrings(values, scale, spacing)
         return [f"{text} {self.unit}" if text else text for text in texts] if self.unit else texts

@@ -490,7 +490,7 @@ def test_pointing_moves_every_view_until_the_mouse_leaves(stage: Stage, qtbot: Q
     playhead.point_at(None)
     qtbot.waitUntil(lambda: stage.lanes._position_s == 10.0)
     assert stage.view.scene.link_items()["lte"].queue_share is None
-    # A click sets the time; from then on, fast states are shown wherever somebody points.
+    # A click sets the time; from then on, fast states are shown at the time under the mouse.
     playhead.seek(2.0)
     settled(qtbot, stage)
     assert playhead.is_fast

@@ -60,5 +60,5 @@ def test_cut_names_are_never_alike() -> None:
         shown = fitted(names, room, len)
         assert len(set(shown)) == len(names), room
         assert all(len(name) <= room for name in shown), room
-    # What differs is kept where it can be.
+    # The parts that differ are kept where possible.
     assert [name[-9:] for name in fitted(names[::2], 24, len)] == ["40 · wifi", "41 · wifi"]

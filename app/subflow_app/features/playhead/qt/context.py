@@ -208,5 +208,5 @@ class ContextFeature(Feature):
 
 
 def _text_of(run: Traces) -> str | None:
-    """The text of the scenario of a run; None if it has none, as a measurement."""
+    """The text of the scenario of a run; None for a measurement, which lacks a scenario."""
     return run.row.scenario_text if run.row is not None else None

@@ -20,7 +20,7 @@ class LineName(NamedTuple):
 
     Attributes:
         whole: name with the whole path.
-        short: name with the link of the path that no other path has, if there is one, else the whole name.
+        short: name with only the link by which its path differs from all others; the whole name without such a link.
     """
 
     whole: str

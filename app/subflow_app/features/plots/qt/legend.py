@@ -1,6 +1,6 @@
 """Legend beside or below the plots: a block for each plot, with its lines and their values.
 
-Beside the plots, each block stands at the height of its plot.
+Beside the plots, each block lies at the height of its plot.
 """
 
 from __future__ import annotations
@@ -283,7 +283,7 @@ class Legend(QScrollArea):
         return self._model.id_at(self._current.currentIndex()) if self._current is not None else None
 
     def set_current(self, curve: CurveId, plot_id: str = "") -> None:
-        """Selects a line in the block of a plot, or in the first block that has it."""
+        """Selects a line in the block of a plot, or in the first block with this line."""
         index = self._model.index_of(curve, plot_id)
         for block in self.blocks:
             is_here = index.isValid() and block.place == index.parent().row()

@@ -191,7 +191,7 @@ class _Words:
 
     run: int
     flow: str
-    title: str  # what distinguishes the flow from others; may be empty
+    title: str  # run and flow, as far as several are shown; may be empty
     run_title: str
 
 
@@ -347,7 +347,7 @@ class LegendModel(TreeModel):
         return item.id if isinstance(item, _Line) else None
 
     def index_of(self, curve: CurveId, plot_id: str = "") -> QModelIndex:
-        """Index of a line in a plot, or in the first plot that has it; invalid if the legend lacks the line."""
+        """Index of a line in a plot, or in the first plot with this line; invalid if the legend lacks the line."""
         for row, plot in enumerate(self._plots):
             if plot_id in ("", plot.spec.id):
                 for number, line in enumerate(plot.lines):

@@ -199,7 +199,7 @@ class _RunTraces:
         self.duration_s = duration_s
         self.warmup_s = warmup_s
         self.mss_bytes = mss_bytes
-        self.versions: Mapping[str, str] = {}  # set by whoever shows several runs
+        self.versions: Mapping[str, str] = {}  # set by the part that shows several runs
         self._made_by = made_by
         self.fork: RunFork | None = None
         self.origin: Traces | None = None

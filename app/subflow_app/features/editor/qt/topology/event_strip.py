@@ -222,7 +222,7 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def can_unfold(self) -> bool:
-        """True if there are more lanes than the one in view while they are folded."""
+        """True if several lanes exist, of which one is in view while they are folded."""
         return len(self.rows) > 1
 
     @property
