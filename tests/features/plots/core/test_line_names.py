@@ -37,6 +37,11 @@ def curve(label: str, kind: str = "subflow") -> Curve:
             ["lia · wifi", "olia · wifi"],
         ),
         (
+            [("lia, mean of 5 seeds", curve("get · wifi")), ("olia, mean of 5 seeds", curve("get · wifi"))],
+            ["lia · wifi", "olia · wifi"],
+            ["lia · wifi", "olia · wifi"],
+        ),
+        (
             [("", curve("a · wifi")), ("", curve("b · wifi")), ("", curve("noise", "flow"))],
             ["a · wifi", "b · wifi", "noise"],
             ["a · wifi", "b · wifi", "noise"],

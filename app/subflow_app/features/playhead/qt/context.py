@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from subflow_app.features.traces.core.traces import Traces
 
 _HEIGHT = 32  # px
+_MOST_LISTED = 3  # runs whose names the banner lists; of more runs, it lists the controllers
 COPY_KEYS = "Ctrl+Shift+Return"
 
 
@@ -202,7 +203,8 @@ class ContextFeature(Feature):
             return tr("Run {number}", number=row.id), " · ".join(parts)
         shorts = told_apart(run_names(runs))[1]
         shown = shorts[runs.index(run)]
-        listed = ", ".join(shorts)
+        controllers = dict.fromkeys(name for each in runs for name in each.controllers.values())
+        listed = ", ".join(shorts if len(runs) <= _MOST_LISTED else controllers)
         words = tr("{runs} · the network shows {run}", runs=listed, run=shown)
         return trn("{count} run", "{count} runs", len(runs)), words
 

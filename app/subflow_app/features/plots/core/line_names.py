@@ -33,7 +33,8 @@ def line_names(lines: Sequence[tuple[str, Curve]]) -> list[LineName]:
     Args:
         lines: short name of the run, and curve of each line.
     """
-    parts = [(run, *_flow_and_rest(curve)) for run, curve in lines]
+    runs = _without_common_end(list(dict.fromkeys(run for run, _curve in lines)))
+    parts = [(runs[run], *_flow_and_rest(curve)) for run, curve in lines]
     has_runs = len({run for run, _flow, _rest in parts}) > 1
     flows = {flow for _run, flow, _rest in parts if flow}
     links = {curve.label: curve.label for _run, curve in lines if curve.kind == "link"}
@@ -48,6 +49,16 @@ def line_names(lines: Sequence[tuple[str, Curve]]) -> list[LineName]:
         )
     wholes, briefs = numbered([whole for whole, _short in found]), numbered([short for _whole, short in found])
     return [LineName(whole, short) for whole, short in zip(wholes, briefs, strict=True)]
+
+
+def _without_common_end(runs: Sequence[str]) -> dict[str, str]:
+    """Names of runs without the parts after commas with which all of them end, such as "mean of 5 seeds"."""
+    words = [run.split(", ") for run in runs]
+    common = 0
+    least = min(map(len, words), default=1) - 1
+    while len(runs) > 1 and common < least and len({each[-1 - common] for each in words}) == 1:
+        common += 1
+    return {run: ", ".join(each[: len(each) - common]) for run, each in zip(runs, words, strict=True)}
 
 
 def _flow_and_rest(curve: Curve) -> tuple[str, str]:
