@@ -44,6 +44,7 @@ class TableTraces:
         self.condition = condition
         self.controllers = controllers or {owner: "newreno" for scope, owner, _ in columns if scope == "flow"}
         self.mss_bytes = 1448
+        self.versions: dict[str, str] = {}
         self.row: RunRow | None = None  # the run is not finished
 
     def keys(self) -> Sequence[SeriesKey]:

@@ -164,13 +164,28 @@ def test_every_menu_fits_a_small_screen(window: MainWindow) -> None:
 
 def test_toolbar_says_what_people_look_for_and_fits(window: MainWindow) -> None:
     words = {}
-    for action_id in ("run.toggle", "fork.new", "run.compare", "sweep.new", "study.labs"):
+    window.resize(1366, 768)
+    QApplication.processEvents()
+    for action_id in ("run.toggle", "run.compare", "fork.new", "sweep.new", "view.explain", "view.history"):
         button = window.toolbar.widgetForAction(window.bar[action_id])
         assert isinstance(button, QToolButton)
         assert button.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         words[action_id] = button.text()
-    assert list(words.values()) == ["Run", "What if", "Compare…", "Sweep", "Labs"]
-    assert window.toolbar.sizeHint().width() <= 1280
+    assert list(words.values()) == ["Run", "Compare…", "What if", "Sweep", "Explain", "History"]
+
+
+@for_each("size", [(1366, 768), (1093, 614), (911, 512), (800, 600)])
+def test_every_button_of_the_toolbar_stays_in_a_narrow_window(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(*size)
+    QApplication.processEvents()
+    for action in window.toolbar.actions():
+        button = window.toolbar.widgetForAction(action)
+        if isinstance(button, QToolButton) and action.isVisible():
+            assert button.isVisible(), action.text()
+            assert window.toolbar.rect().contains(button.geometry()), action.text()
+    compare = window.toolbar.widgetForAction(window.bar["run.compare"])
+    assert isinstance(compare, QToolButton)
+    assert compare.toolButtonStyle() == Qt.ToolButtonStyle.ToolButtonTextBesideIcon
 
 
 def named_like_commands() -> set[str]:

@@ -197,6 +197,7 @@ def test_every_panel_has_a_page(name: str) -> None:
 
 
 def test_f1_explains_the_panel_that_has_the_keyboard(window: MainWindow) -> None:
+    window.docks.set_open("history", True)
     window.history.search.setFocus()
     window.bar.trigger("help.panel")
     assert window.help.page == "history"
@@ -268,7 +269,7 @@ def test_warnings_are_counted_until_somebody_looks(qtbot: QtBot, log: LogPanel) 
 
 
 def test_badge_opens_the_log(window: MainWindow) -> None:
-    badge = child(window.statusBar(), QToolButton, "warnings_button")
+    badge = child(window.toolbar, QToolButton, "warnings_button")
     assert badge.isHidden()
     window.docks.set_open("log", False)
     window.log._log.emit(record(logging.WARNING, "the disk is nearly full"))

@@ -31,7 +31,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
         window.bar.trigger(f"view.workspace_{name}")
         window.workspaces.reset()
 
-    assert not playhead.strip._is_built
+    assert playhead.canvas is None
     assert window.findChild(QWidget, "event_table") is None
     assert window.findChild(ExplainPanel) is None
     assert explain.possible() == frozenset()
@@ -70,7 +70,7 @@ def test_panels_are_made_and_filled_when_somebody_looks(window: MainWindow, tmp_
 def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, open_window: OpenWindow, tmp_path: Path) -> None:
     first = open_window()
     assert first.history.model.grouping == "sweep"
-    for name in ("view.history", "view.marks", "view.plot_queue", "run.speed_fast", "view.theme_dark"):
+    for name in ("view.topology", "view.marks", "view.plot_queue", "run.speed_fast", "view.theme_dark"):
         first.bar.trigger(name)
     for name in ("arrange.grid", "arrange.timeline", "view.workspace_design", "view.agent"):
         first.bar.trigger(name)
@@ -83,11 +83,11 @@ def test_the_next_window_opens_as_this_one_was_left(qtbot: QtBot, open_window: O
     assert second.bar["view.workspace_design"].isChecked()
     assert second.docks.is_open("agent")
     second.bar.trigger(f"view.workspace_{DEFAULT_WORKSPACE}")
-    assert not second.docks.is_open("history")
+    assert not second.docks.is_open("topology")
     assert second.docks.is_open("inspector")
     assert second.bar["arrange.grid"].isChecked()
     assert not second.bar["arrange.timeline"].isChecked()
-    assert not second.topology.strip.isVisible()
+    assert not second.features[PlayheadFeature].lanes.isVisible()
     assert not second.bar["view.marks"].isChecked()
     assert [spec.id for spec in second.plots.specs] == ["throughput", "cwnd", "rtt", "queue"]
     assert second.bar["view.plot_queue"].isChecked()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QComboBox, QTabBar, QWidget
+from PySide6.QtWidgets import QApplication, QComboBox, QWidget
 from pytestqt.qtbot import QtBot
-from tests.helpers.present import child, present
+from tests.helpers.present import present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.script.qt.desk import NewScript
@@ -45,8 +45,7 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     window.inspector.show_key("nodes.client")
     window.inspector.show_key("links.wifi")
     window.activateWindow()
-    tabs = child(window.inspector, QTabBar, "inspectorTabs")
-    tabs.setFocus()
+    window.inspector.outline_button.setFocus()
     way: list[QWidget | None] = []
     for _ in range(6):
         focused = present(QApplication.focusWidget())
@@ -56,7 +55,7 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     rows = {row.key: row.editor for row in window.inspector.form.rows()}
     first, second = rows["links.wifi.ends"].findChildren(QComboBox)
     name, rate, delay = (rows[f"links.wifi.{key}"] for key in ("@name", "rate", "delay"))
-    assert way == [window.inspector.outline_view, name, first, second, rate, delay]
+    assert way == [window.inspector.text_button, name, first, second, rate, delay]
 
 
 @pytest.mark.parametrize("workspace", ["design", "run", "analyse", "train"])

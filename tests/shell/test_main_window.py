@@ -33,8 +33,8 @@ def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
 
 
 def database_shown(window: MainWindow) -> str:
-    """The database named in the status bar."""
-    return child(window, QToolButton, "database_button").text()
+    """The database named in the title."""
+    return window.windowTitle().partition(" · ")[2].partition(" — ")[0]
 
 
 def test_window_is_there_before_plots_and_database(qtbot: QtBot, open_window: OpenWindow) -> None:
@@ -51,7 +51,7 @@ def test_window_is_there_before_plots_and_database(qtbot: QtBot, open_window: Op
 def test_title_marks_changes_and_undo_takes_the_mark_back(window: MainWindow) -> None:
     before = window.documents.doc.text
     assert not window.isWindowModified()
-    assert window.windowTitle() == "two-paths[*] — Subflow"
+    assert window.windowTitle() == "two-paths[*] · runs.db — Subflow"
 
     edit(window)
     assert window.isWindowModified()
@@ -278,7 +278,7 @@ def test_window_state_that_is_damaged_is_ignored(open_window: OpenWindow, tmp_pa
     window = open_window()
 
     is_open = {name for name in PANELS if window.docks.is_open(name)}
-    assert is_open == {place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places}
+    assert is_open == {place.name for place in ARRANGEMENTS[DEFAULT_WORKSPACE].places if place.is_open}
 
 
 # ---- unusable databases ----

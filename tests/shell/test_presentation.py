@@ -13,6 +13,7 @@ from tests.helpers.present import child
 from tests.helpers.window import TWO_PATHS, at_rest
 
 from subflow_app.features.plots.qt.legend import Legend
+from subflow_app.features.plots.qt.legend_model import AT, MEAN
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.presentation import TYPE_SCALE
 
@@ -52,10 +53,11 @@ def test_it_fills_the_screen_and_goes_back(window: MainWindow, qtbot: QtBot, run
         window.banners.show_banner("file", "warning", "Something is to be said.")
         assert not window.banners.isVisible()
         legend = child(window.plots, Legend)
-        for column in range(1, window.plots.legend_model.columnCount()):
-            texts = [window.plots.legend_model.widest_text(column), "888.8"]
-            widest = max(map(legend.tree.fontMetrics().horizontalAdvance, texts))
-            assert legend.tree.columnWidth(column) >= widest + 6  # Qt's margin beside a text
+        for block in legend.blocks:
+            for column in (AT, MEAN):
+                texts = [window.plots.legend_model.widest_value(column), "888.8"]
+                widest = max(map(block.fontMetrics().horizontalAdvance, texts))
+                assert block.columnWidth(column) >= widest + 6  # Qt's margin beside a text
         axis = window.plots.stack.time_plots[0].item.getAxis("left")
         assert axis.style["tickFont"].pointSizeF() == points * TYPE_SCALE
         assert window.plots.stack.line_width == 2 * pen
@@ -117,9 +119,10 @@ def test_names_of_the_legend_are_whole(
     window.resize(*size)
 
     legend = child(window.plots, Legend)
-    qtbot.waitUntil(at_rest(lambda: (legend.tree.columnWidth(0), legend.tree.viewport().width())))
-    names = legend.tree.sizeHintForColumn(0)
-    assert legend.tree.columnWidth(0) >= names
-    assert legend.tree.header().length() <= legend.tree.viewport().width()
+    block = legend.blocks[0]
+    qtbot.waitUntil(at_rest(lambda: (block.columnWidth(0), block.viewport().width())))
+    names = [block.shown_name(row) for row in range(block.line_count)]
+    assert names == ["wifi", "backhaul-of-the-operator", "total"]
+    assert block.header().length() <= block.viewport().width()
     QTest.keyClick(window.plots, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.presentation.geometry_before is None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -66,10 +65,12 @@ def test_recording_of_decisions_is_remembered(window: MainWindow) -> None:
     assert load_settings(window.preferences.path).record_decisions
 
 
-def test_the_status_of_a_run_goes_with_its_scenario(window: MainWindow, run_once: Callable[[], int]) -> None:
-    run_once()
-    assert window.run_status.isVisible()
-    window.documents.open_text(TWO_PATHS, "another")
+def test_the_state_of_a_run_is_shown_as_long_as_it_goes_on(window: MainWindow, qtbot: QtBot) -> None:
+    window.documents.open_text(TWO_PATHS.replace('duration = "2s"', 'duration = "2000s"'), "long")
+    window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: window.run_status.isVisible() and "left" in window.run_status.text())
+    window.bar.trigger("run.stop")
+    qtbot.waitUntil(lambda: not window.runs.is_running)
     assert not window.run_status.isVisible()
 
 

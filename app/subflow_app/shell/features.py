@@ -21,6 +21,7 @@ from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.features.importing.qt.feature import ImportFeature
 from subflow_app.features.labs.qt.feature import LabFeature
+from subflow_app.features.playhead.qt.context import ContextFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.running.qt.queue import QueueSession
 from subflow_app.features.script.qt.feature import ScriptFeature
@@ -41,6 +42,7 @@ KINDS = (
     CrashFeature,
     RescueFeature,
     PlayheadFeature,
+    ContextFeature,
     # After the playhead, so that a click first moves the playhead and then shows the decision at its time.
     ExplainFeature,
     ForkFeature,

@@ -1,28 +1,33 @@
-"""Menu bar, toolbar and status buttons of the window; menu bar and toolbar come from the tables in `menus`.
-
-The buttons at the right end of the status bar show unread warnings, the problems of the scenario and the database in
-use.
-"""
+"""Menu bar and toolbar of the window, from the tables in `menus`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QObject, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QStatusBar, QToolBar, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QResizeEvent
+from PySide6.QtWidgets import QMainWindow, QMenu, QSizePolicy, QToolBar, QToolButton, QWidget, QWidgetAction
 
 from subflow_app.features.running.core.runs import speed_text
 from subflow_app.features.running.qt.run_status import SpeedSlider
-from subflow_app.shell.menus import MENUS, SPEEDS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
+from subflow_app.shell.menus import (
+    MENUS,
+    SPEEDS,
+    SUBMENU_ICONS,
+    SUBMENUS,
+    TOOLBAR,
+    TOOLBAR_WORDS,
+    TOOLBAR_YIELDS,
+)
 from subflow_app.toolkit.action_bar import ActionBar
-from subflow_app.toolkit.database import DatabaseControl
 from subflow_app.toolkit.icons import icon
-from subflow_app.toolkit.widgets.shorthand import as_written, named
+from subflow_app.toolkit.theme import muted
+from subflow_app.toolkit.widgets.shorthand import Label, h_box, named
 from subflow_app.toolkit.workspaces import WORKSPACES
 from subflow_app.vocabulary.language import tr, translatable, trn
 
 _ICON = 18
+_HEIGHT = 36  # px
 # Names of the run action in its three states.
 _RUN_WORDS = (translatable("&Run"), translatable("&Pause"), translatable("&Resume"))
 
@@ -41,7 +46,9 @@ def fill_menu_bar(window: QMainWindow, bar: ActionBar, filled: Mapping[str, QMen
 
 
 class MainToolbar(QToolBar):
-    """Buttons of the most frequent actions, with the speed and the workspace."""
+    """Buttons of the most frequent actions, with the speed, the panels and the workspace."""
+
+    warnings_clicked = Signal()
 
     def __init__(self, bar: ActionBar, window: QMainWindow) -> None:
         """Create the buttons; `bar` supplies the actions."""
@@ -51,11 +58,24 @@ class MainToolbar(QToolBar):
         self._limit: float | None = None
         self.speed_slider = SpeedSlider(window)
         self.setIconSize(QSize(_ICON, _ICON))
+        self.setFixedHeight(max(_HEIGHT, self.fontMetrics().height() + 16))
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._speed = self._drop_down("speed", [f"run.speed_{speed}" for speed in SPEEDS])
+        self._add_slider(self._speed)
+        self._panels = self._drop_down("panels", SUBMENUS["Panels"])
+        self._panels.setText(tr("Panels") + " ▾")
+        self._panels.setIcon(icon("columns"))
+        self._panels.setToolTip(tr("Show or hide panels"))
+        self._panels.setAccessibleName(tr("Panels"))
         self._workspace = self._drop_down(
             "workspace", [*(f"view.workspace_{name}" for name in WORKSPACES), "-", "view.reset_layout"]
         )
+        self._warnings = named(QToolButton(self), "warnings_button")
+        self._warnings.setIcon(icon("warning", "warning"))
+        self._warnings.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._warnings.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._warnings.setToolTip(tr("Open the log, which has unread warnings"))
+        self._warnings.clicked.connect(self.warnings_clicked)
         # At a speed between the presets, no preset is checked.
         bar["run.speed_express"].actionGroup().setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
         for action_id in (
@@ -66,6 +86,7 @@ class MainToolbar(QToolBar):
         for action_id, word in TOOLBAR_WORDS.items():
             bar[action_id].setIconText(tr(word))
         self._fill()
+        self.show_warnings(0)
         self._update_buttons()
 
     def show_speed(self, limit: float | None) -> None:
@@ -77,46 +98,82 @@ class MainToolbar(QToolBar):
         self.speed_slider.show_limit(limit)
         self._update_buttons()
 
+    def show_warnings(self, count: int) -> None:
+        """Show the number of unread warnings in the log; the button is hidden if it is 0."""
+        self._warnings_action.setVisible(count > 0)
+        self._warnings.setVisible(count > 0)
+        self._warnings.setText(trn("{count} warning", "{count} warnings", count))
+        self._fit_words()
+
     def set_undo_shown(self, is_shown: bool) -> None:
         """Show or hide the buttons of undo and redo; their shortcuts always work."""
         entries = self.actions()
-        edge = entries[entries.index(self._bar["run.toggle"]) - 1]  # the separator after undo and redo
+        edge = entries[entries.index(self._bar["sweep.new"]) + 1]  # the separator before undo and redo
         edge.setVisible(is_shown)
         for action_id in ("edit.undo", "edit.redo"):
             if is_shown:
-                self.insertAction(edge, self._bar[action_id])
+                self.insertAction(self._spacer, self._bar[action_id])
             else:
                 self.removeAction(self._bar[action_id])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Take away words where not all of them fit; every button stays."""
+        super().resizeEvent(event)
+        self._fit_words()
 
     # ---- internals ----
 
     def _fill(self) -> None:
+        buttons = {">speed": self._speed, ">panels": self._panels, ">workspace": self._workspace}
         for entry in TOOLBAR:
             if entry == "-":
                 self.addSeparator()
             elif entry == "<>":
                 spacer = QWidget(self)
                 spacer.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
-                self.addWidget(spacer)
+                self._spacer = self.addWidget(spacer)
+                self._warnings_action = self.addWidget(self._warnings)
             elif entry.startswith(">"):
-                buttons = {
-                    ">speed": self._speed,
-                    ">speed_slider": self.speed_slider,
-                    ">workspace": self._workspace,
-                }
                 self.addWidget(buttons[entry])
             else:
                 self.addAction(self._bar[entry])
+        self._worded: dict[str, QToolButton] = {}
         for action_id in ("run.toggle", *TOOLBAR_WORDS):
             button = self.widgetForAction(self._bar[action_id])
             assert isinstance(button, QToolButton)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        run = self.widgetForAction(self._bar["run.toggle"])
-        if isinstance(run, QToolButton):
-            run.setObjectName("run_button")
-            # The words differ in length, so fix the width of the button to keep other buttons in place.
-            widest = max(run.fontMetrics().horizontalAdvance(tr(word).replace("&", "")) for word in _RUN_WORDS)
-            run.setMinimumWidth(widest + _ICON + 22)
+            self._worded[action_id] = button
+        self._worded |= buttons
+        run = self._worded["run.toggle"]
+        run.setObjectName("run_button")
+        # The words differ in length, so fix the width of the button to keep other buttons in place.
+        widest = max(run.fontMetrics().horizontalAdvance(tr(word).replace("&", "")) for word in _RUN_WORDS)
+        run.setMinimumWidth(widest + _ICON + 22)
+
+    def _fit_words(self) -> None:
+        """Show as many words as fit; the buttons at the end of `TOOLBAR_YIELDS` keep theirs longest."""
+        style = Qt.ToolButtonStyle
+        for entry in TOOLBAR_YIELDS:
+            self._worded[entry].setToolButtonStyle(style.ToolButtonTextBesideIcon)
+        for entry in TOOLBAR_YIELDS:
+            if self._needed_width() <= self.width():
+                return
+            self._worded[entry].setToolButtonStyle(style.ToolButtonIconOnly)
+
+    def _needed_width(self) -> int:
+        layout = self.layout()
+        layout.invalidate()
+        return layout.sizeHint().width()
+
+    def _add_slider(self, button: QToolButton) -> None:
+        """Put the slider for any speed above the presets."""
+        box = QWidget(button.menu())
+        h_box(box, muted(Label(tr("Speed"), box)), (self.speed_slider, 1), margins=(10, 4, 10, 4), spacing=8)
+        entry = QWidgetAction(button.menu())
+        entry.setDefaultWidget(box)
+        first = button.menu().actions()[0]
+        button.menu().insertAction(first, entry)
+        button.menu().insertSeparator(first)
 
     def _drop_down(self, name: str, action_ids: Sequence[str]) -> QToolButton:
         button = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), f"{name}_button")
@@ -141,54 +198,4 @@ class MainToolbar(QToolBar):
             self._workspace.setIcon(icon("workspace"))
             self._workspace.setToolTip(tr("Workspace: the open panels and their places"))
             self._workspace.setAccessibleName(tr("Workspace: {name}", name=title))
-
-
-class StatusButtons(QObject):
-    """Buttons in the status bar, after the state of the run: warnings, problems and the database."""
-
-    problems_clicked = Signal()
-    database_clicked = Signal()
-    warnings_clicked = Signal()
-
-    def __init__(self, bar: QStatusBar, run_status: QWidget) -> None:
-        """Fill the status bar; ``run_status`` comes first."""
-        super().__init__(bar)
-        bar.setSizeGripEnabled(False)
-        self._problems = named(QToolButton(bar), "problems_button")
-        self._problems.setStatusTip(tr("Go to the first problem of the scenario"))
-        self._problems.clicked.connect(self.problems_clicked)
-        self._database = named(QToolButton(bar), "database_button")
-        self._database.setStatusTip(tr("Keep runs in another database file from now on"))
-        self._database.clicked.connect(self.database_clicked)
-        self._warnings = named(QToolButton(bar), "warnings_button")
-        self._warnings.setStatusTip(tr("Open the log, which has unread warnings"))
-        self._warnings.clicked.connect(self.warnings_clicked)
-        self._warnings.hide()
-        self._warnings.setIcon(icon("warning", "warning"))
-        self._problems.setIcon(icon("error", "error"))
-        self._database.setIcon(icon("database", "muted_text"))
-        for button in (self._warnings, self._problems, self._database):
-            button.setAutoRaise(True)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        for widget in (run_status, self._warnings, self._problems, self._database):
-            bar.addPermanentWidget(widget)
-
-    def show_problems(self, count: int) -> None:
-        """Show the number of problems in the scenario; the button is hidden if it is 0."""
-        self._problems.setVisible(count > 0)
-        self._problems.setText(trn("{count} problem", "{count} problems", count))
-
-    def show_warnings(self, count: int) -> None:
-        """Show the number of unread warnings in the log; the button is hidden if it is 0."""
-        self._warnings.setVisible(count > 0)
-        self._warnings.setText(trn("{count} warning", "{count} warnings", count))
-
-    def show_database(self, database: DatabaseControl) -> None:
-        """Show the name of the database in use, with its path in the tool tip, or that no database is open."""
-        path, has_store = database.path, database.store is not None
-        self._database.setText(path.name if path is not None and has_store else tr("no database"))
-        if not has_store:
-            tip = tr("Runs stay in memory")
-        else:
-            tip = str(path) if database.can_write else tr("{path} (read-only)", path=path)
-        self._database.setToolTip(as_written(tip))
+        self._fit_words()

@@ -26,6 +26,7 @@ from subflow_app.features.guide.qt import HelpPanel
 from subflow_app.features.history.qt import History, HistoryCommand
 from subflow_app.features.importing.qt.feature import ImportFeature
 from subflow_app.features.paper.qt.reporting import Reports
+from subflow_app.features.playhead.qt.context import ContextFeature
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.features.running.qt.queue import QueueSession
@@ -41,7 +42,7 @@ from subflow_app.features.training.qt.session import DeskMaker, TrainingSession,
 from subflow_app.foundation.problem_texts import error_text
 from subflow_app.shell.features import KINDS, Features
 from subflow_app.shell.file_menus import FileDrops, FileMenus
-from subflow_app.shell.main_toolbar import MainToolbar, StatusButtons, fill_menu_bar
+from subflow_app.shell.main_toolbar import MainToolbar, fill_menu_bar
 from subflow_app.shell.menus import CURVES_MENU, DEFAULT_SPEED, HISTORY_MENU, PLOT_MENU, SPEEDS
 from subflow_app.shell.presentation import Presentation
 from subflow_app.shell.undo_order import UndoOrder
@@ -54,7 +55,7 @@ from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.notices import Notices
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
-from subflow_app.toolkit.widgets.banner import Banners
+from subflow_app.toolkit.widgets.banner import Banners, MessageLine
 from subflow_app.toolkit.workers import Workers
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
@@ -65,8 +66,6 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
-
-_MESSAGE_MS = 8000
 
 
 class MainWindow(QMainWindow):
@@ -118,7 +117,7 @@ class MainWindow(QMainWindow):
         self._restore_state()
         # Set style sheets last, because Qt restyles every part that is added to a widget with a style sheet.
         self.docks.colour()
-        for bar in (self.menuBar(), self.toolbar, self.statusBar()):
+        for bar in (self.menuBar(), self.toolbar):
             set_style(bar, bar_style)
         self._on_document_edited()
 
@@ -131,6 +130,7 @@ class MainWindow(QMainWindow):
         self.undo_order = UndoOrder(self.document_stack, self.history_stack, parent=self)
         self.bar = ActionBar(self, actions, self.tell_failure)
         self.banners = Banners()
+        self.message_line = MessageLine()
         self.notices = Notices(self.banners)
         self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self.notices, self)
         if example is not None:
@@ -184,7 +184,7 @@ class MainWindow(QMainWindow):
             "help": self.help,
             **self.features.panels(),
         }
-        self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
+        self.panels = PanelLayout(self, self.banners, self.message_line, self.plots, panels, self.features.strips())
         self.docks: Docks = self.panels.docks
         self.workspaces: Workspaces = self.panels.workspaces
         self.presentation = Presentation(self, self)
@@ -205,11 +205,8 @@ class MainWindow(QMainWindow):
         self.toolbar: MainToolbar = MainToolbar(self.bar, self)
         self.addToolBar(self.toolbar)
         self.bar.fill(self.plots.curves_menu, CURVES_MENU)
-        self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
     def _connect_parts(self) -> None:
-        self.status_buttons.problems_clicked.connect(self.show_first_problem)
-        self.status_buttons.database_clicked.connect(lambda: self.bar.trigger("file.open_database"))
         self.documents.replaced.connect(self._on_document_replaced)
         self.documents.edited.connect(self._on_document_edited)
         self.documents.settling.connect(self.inspector.commit_pending)
@@ -259,8 +256,8 @@ class MainWindow(QMainWindow):
         self.history.summarised.connect(self.panels.fold.set_text)
         self.unsaved.exported.connect(self.notices.exported)
         self.recovery.failed.connect(self.notices.recovery_failed)
-        self.log.unseen_changed.connect(self.status_buttons.show_warnings)
-        self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
+        self.log.unseen_changed.connect(self.toolbar.show_warnings)
+        self.toolbar.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.workspaces.changed.connect(self._on_workspace_changed)
         self.workspaces.left.connect(self._on_workspace_left)
@@ -379,12 +376,6 @@ class MainWindow(QMainWindow):
         self.docks.set_open("history", True)
         self.history.start_search()
 
-    def show_first_problem(self) -> None:
-        """Focus the field of the first problem in the scenario."""
-        if self.documents.doc.problems:
-            self.docks.set_open("inspector", True)
-            self.inspector.focus_problem(self.documents.doc.problems[0])
-
     def _may_end_run(self) -> bool:
         return not self.preferences.settings.confirm_closing_run or self.dialogs.confirm(
             tr("A run is in progress"),
@@ -404,8 +395,8 @@ class MainWindow(QMainWindow):
         self.close()
 
     def tell(self, text: str) -> None:
-        """Show a message in the status bar for some seconds."""
-        self.statusBar().showMessage(text, _MESSAGE_MS)
+        """Show a message over the lower end of the panels for some seconds; an empty text hides it."""
+        self.message_line.show_message(text)
 
     def tell_failure(self, error: Exception) -> None:
         """Show in a banner why an action failed, with buttons for remedies."""
@@ -453,12 +444,20 @@ class MainWindow(QMainWindow):
         self.shown.meet_scenario(doc.scenario, is_running=self.runs.is_running)
 
     def _on_document_edited(self) -> None:
-        self.setWindowTitle(f"{self.documents.shown_name}[*] — Subflow")
+        self._show_title()
         self.setWindowModified(self.documents.is_modified)
-        # A scenario that is merely incomplete, such as an empty canvas, counts as free of problems.
-        count = 0 if self.documents.doc.missing_part else len(self.documents.doc.problems)
-        self.status_buttons.show_problems(count)
         self.update_actions()
+
+    def _show_title(self) -> None:
+        """Name the scenario and the database, or say that no database is open."""
+        database = self.database
+        if database.store is None or database.path is None:
+            where = tr("no database")
+        elif database.can_write:
+            where = database.path.name
+        else:
+            where = tr("{path} (read-only)", path=database.path.name)
+        self.setWindowTitle(f"{self.documents.shown_name}[*] · {where} — Subflow")
 
     def _on_workspace_changed(self, name: str) -> None:
         self.bar.set_on(f"view.workspace_{name}", True)
@@ -497,7 +496,7 @@ class MainWindow(QMainWindow):
             self.notices.database_read_only(self.database.path, self.database.ask_open)
         if not self.database.is_guest:
             self.preferences.change(self.preferences.settings.with_database(store.path))
-        self.status_buttons.show_database(self.database)
+        self._show_title()
         self.update_actions()
 
     def _on_database_failed(self, error: StoreError) -> None:
@@ -506,7 +505,7 @@ class MainWindow(QMainWindow):
         self.notices.database_failed(error, has_other, self.database.ask_open, lambda: self.database.open(wanted))
         if not has_other:
             self.history.set_store(None, tr("Runs stay in memory until a database is chosen."))
-        self.status_buttons.show_database(self.database)
+        self._show_title()
         self.update_actions()
 
     def _on_shown_changed(self) -> None:
@@ -526,9 +525,12 @@ class MainWindow(QMainWindow):
     # ---- Qt ----
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """End a presentation on Escape, unless another widget handles the key."""
+        """End a presentation, or return from a stored run, on Escape, unless another widget handles the key."""
         if event.key() == Qt.Key.Key_Escape and self.presentation.is_on:
             self.presentation.set_on(False)
+            return
+        if event.key() == Qt.Key.Key_Escape and self.features[ContextFeature].is_of_run:
+            self.features[ContextFeature].back()
             return
         super().keyPressEvent(event)
 

@@ -420,33 +420,32 @@ PLOT_MENU = (
     "-",
     "history.clear_overlay",
 )
-# ">speed" is the drop-down of speeds, ">speed_slider" the slider beside it; "<>" aligns the following entries right.
+# ">speed" is the drop-down of speeds, ">panels" that of panels; "<>" aligns the following entries right.
 TOOLBAR = (
-    "file.new",
-    "file.open",
-    "file.save",
+    "run.toggle",
+    "run.stop",
+    ">speed",
+    "-",
+    "run.compare",
+    "fork.new",
+    "sweep.new",
     "-",
     "edit.undo",
     "edit.redo",
-    "-",
-    "run.toggle",
-    "run.stop",
-    "run.step_sample",
-    "run.compare",
-    "-",
-    ">speed",
-    ">speed_slider",
-    "-",
-    "fork.new",
-    "sweep.new",
-    "study.labs",
     "<>",
+    "view.explain",
+    "view.history",
+    ">panels",
+    "-",
     ">workspace",
 )
 # Labels of toolbar buttons.
 TOOLBAR_WORDS = {
-    "fork.new": translatable("What if"),  # english: keep, the name of the feature
     "run.compare": translatable("Compare…"),
+    "fork.new": translatable("What if"),  # english: keep, the name of the feature
     "sweep.new": translatable("Sweep"),
-    "study.labs": translatable("Labs"),
+    "view.explain": translatable("Explain"),
+    "view.history": translatable("History"),
 }
+# Buttons of the toolbar that lose their words first where the window is too narrow for all of them.
+TOOLBAR_YIELDS = ("sweep.new", "fork.new", ">panels", "view.history", "view.explain", ">workspace", ">speed")

@@ -109,9 +109,8 @@ class Presentation(QObject):
     def _show_as(self, font: QFont, line_scale: float, *, is_plain: bool) -> None:
         ports = self._ports
         self._window.menuBar().setVisible(is_plain)
-        self._window.statusBar().setVisible(is_plain)
         ports.toolbar.set_undo_shown(is_plain)
-        ports.topology.tools.setVisible(is_plain)
+        ports.topology.set_tools_shown(is_plain)
         ports.banners.set_held_back(not is_plain)
         QApplication.setFont(font)
         ports.plots.set_type(font, line_scale)

@@ -13,10 +13,11 @@ from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect,
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow, QWidget
 
+from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.core.runs import FASTEST, SLOWEST
 from subflow_app.foundation.paths import window_state_path
 from subflow_app.toolkit.docks import LAYOUT_VERSION, Docks
-from subflow_app.toolkit.widgets.banner import Banners
+from subflow_app.toolkit.widgets.banner import Banners, MessageLine
 from subflow_app.toolkit.widgets.shorthand import timer, v_box
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
@@ -203,7 +204,8 @@ class PanelLayout(QObject):
         self,
         window: QMainWindow,
         banners: Banners,
-        plots: QWidget,
+        message_line: MessageLine,
+        plots: PlotView,
         panels: Mapping[str, QWidget],
         strips: Sequence[QWidget] = (),
     ) -> None:
@@ -212,6 +214,7 @@ class PanelLayout(QObject):
         Args:
             window: receives a central widget.
             banners: placed over the lower end of the plots' column.
+            message_line: placed over the lower left corner of the panels.
             plots: the fixed centre.
             panels: panels by their names in `toolkit.workspaces.PANELS`.
             strips: widgets below the panels, as wide as the window.
@@ -230,6 +233,10 @@ class PanelLayout(QObject):
             self.docks.add(name, tr(title), panels[name], icon_name=icon_name)
         self.fold = self.docks.make_foldable("history")
         self.workspaces = Workspaces(self.docks, self.fold, window)
+        message_line.setParent(middle)
+        message_line.lie_over(dock_area)
+        self.workspaces.side_changed.connect(plots.set_legend_width)
+        plots.legend_dragged.connect(self.workspaces.set_side_width)
         banners.lie_over(dock_area, lambda: self.docks.place_of("plots", middle), plots)
 
     def show_plots(self) -> None:

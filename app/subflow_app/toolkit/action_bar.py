@@ -108,7 +108,7 @@ class ActionSpec(Generic[P_contra]):
     Attributes:
         id: object name of the action, ``menu.verb``.
         text: menu text, with its mnemonic.
-        tip: text in the status bar.
+        tip: text of its tool tip.
         icon: meaning of the icon, a key of ``icons.GLYPHS``.
         shortcuts: shortcuts as portable text; all work, and menus show the first.
         run: function that carries out the action; the second argument is the new state of a switch.
@@ -280,7 +280,7 @@ class ActionBar(QObject):
         action.triggered.connect(lambda is_on, spec=spec: self._run(spec, is_on))
 
     def _refuse(self, spec: ActionSpec[Any], refusal: str) -> None:
-        """Enable an action, or disable it and show the reason in its tool tip and the status bar."""
+        """Enable an action, or disable it and show the reason in its tool tip."""
         self._refusals[spec.id] = refusal
         action = self._actions[spec.id]
         action.setEnabled(not refusal)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
@@ -55,14 +55,31 @@ class Asking(Protocol[A_co]):
 
 def is_accepted(dialog: QDialog | Asking[A]) -> bool:
     """Run a dialog and delete its widgets; True if the user accepted. Its answers remain readable."""
+    if isinstance(dialog, QDialog):
+        fit_dialog(dialog)
     accepted = dialog.exec() == QDialog.DialogCode.Accepted
     dialog.deleteLater()
     return accepted
 
 
+_FRAME = QSize(8, 36)  # guess at the frame of a dialog, which Qt does not know before the dialog is shown, px
+
+
+def fit_dialog(dialog: QDialog) -> None:
+    """Make a dialog that would be larger than its screen as large as the screen, but no smaller than it can be."""
+    dialog.ensurePolished()
+    if not dialog.testAttribute(Qt.WidgetAttribute.WA_Resized):
+        dialog.adjustSize()
+    room = dialog.screen().availableSize() - _FRAME
+    size = dialog.size().boundedTo(room)
+    if size != dialog.size():
+        dialog.resize(size)
+
+
 def open_dialog(dialog: QDialog) -> None:
     """Show a dialog that blocks its window but not the caller."""
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    fit_dialog(dialog)
     dialog.open()
 
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
     QAbstractButton,
     QAbstractScrollArea,
     QApplication,
+    QFrame,
     QMainWindow,
     QSizePolicy,
     QSplitter,
@@ -221,7 +222,11 @@ class _Line(QToolButton):
 
 # Raise this number when panels are added or removed: layouts saved by older versions are then ignored instead of being
 # restored incompletely.
-LAYOUT_VERSION = 8
+LAYOUT_VERSION = 9
+
+
+# Panels, and the centre, without a title row: their contents name themselves.
+UNTITLED = frozenset({"topology", "inspector", "plots"})
 
 
 class Side(Enum):
@@ -244,6 +249,7 @@ class Docks(QObject):
     """The panels of one main window."""
 
     visibility_changed = Signal(str, bool)  # panel name, true if it is open
+    opened = Signal(str)  # panel name; not emitted while several panels are rearranged
 
     def __init__(self, window: QMainWindow) -> None:
         """Take over the central area of ``window``."""
@@ -252,17 +258,16 @@ class Docks(QObject):
         flags = ads.CDockManager.eConfigFlag
         # Without DisableStylesheet, QtAds restores its own style sheet whenever the palette changes.
         ads.CDockManager.setConfigFlags(
-            flags.DefaultOpaqueConfig
-            | flags.AlwaysShowTabs
-            | flags.FocusHighlighting
-            | flags.EqualSplitOnInsertion
-            | flags.DisableStylesheet
+            flags.DefaultOpaqueConfig | flags.FocusHighlighting | flags.EqualSplitOnInsertion | flags.DisableStylesheet
         )
         # One close button per tab; the buttons of the whole area would only repeat functions of tabs and the View menu.
         for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
             ads.CDockManager.setConfigFlag(flag, False)
         self._manager = named(ads.CDockManager(window), "docks")
         self._panels: dict[str, _Panel] = {}
+        self._is_rearranging = False
+        self._titles = timer(self, self._show_titles, is_single=True)
+        self._manager.dockAreaCreated.connect(self._titles.start)
         self.fold: PanelFold | None = None
         # `colour` sets the style sheet later: with a style sheet, each new panel and each restored layout polishes all
         # widgets, which took a quarter of the startup time.
@@ -274,6 +279,7 @@ class Docks(QObject):
         around = dock.findChild(QAbstractScrollArea, "dockWidgetScrollArea")
         if around is not None:
             around.setAccessibleName(title)
+            around.setFrameShape(QFrame.Shape.NoFrame)
         area = self._manager.setCentralWidget(dock)
         area.setAllowedAreas(ads.DockWidgetArea.OuterDockAreas)
 
@@ -293,7 +299,7 @@ class Docks(QObject):
         self._manager.addDockWidgetTabToArea(dock, self._manager.centralWidget().dockAreaWidget())
         # Connect to the tab, which remains with its panel; areas are deleted and recreated when layouts change.
         dock.tabWidget().clicked.connect(lambda dock=dock: self._unfold(dock))
-        dock.viewToggled.connect(lambda is_open, name=name: self.visibility_changed.emit(name, is_open))
+        dock.viewToggled.connect(lambda is_open, name=name: self._on_toggled(name, is_open))
         self._panels[name] = _Panel(dock, icon_name)
         self._draw_icons(self._panels[name])
 
@@ -304,11 +310,28 @@ class Docks(QObject):
 
     def set_sizes(self, name: str, sizes: list[int]) -> None:
         """Set the sizes, px, in the splitter that contains a panel or the centre, left to right or top to bottom."""
+        around = self.splitter_of(name)
+        if around is not None:
+            _share_out(around, sizes)
+
+    def splitter_of(self, name: str) -> QSplitter | None:
+        """The splitter that contains a panel or the centre; None for a panel that floats alone."""
         around = self._manager.findDockWidget(name).dockAreaWidget().parentWidget()
         while around is not None and not isinstance(around, QSplitter):
             around = around.parentWidget()
-        if around is not None:
-            _share_out(around, sizes)
+        return around
+
+    @property
+    def outer_splitter(self) -> QSplitter:
+        """The splitter between the columns of panels."""
+        splitter: QSplitter = self._manager.rootSplitter()
+        return splitter
+
+    def neighbours(self, name: str) -> tuple[str, ...]:
+        """Names of the other open panels in the dock area of a panel, without the centre."""
+        area = self._panels[name].dock.dockAreaWidget()
+        docks = area.openedDockWidgets() if area is not None else ()
+        return tuple(n for n in (str(dock.objectName()) for dock in docks) if n != name and n in self._panels)
 
     def set_outer_sizes(self, sizes: list[int]) -> None:
         """Divide the whole width between the columns of panels, px from left to right."""
@@ -325,9 +348,12 @@ class Docks(QObject):
         # none of them counts as viewed by the user.
         self._manager.hide()
         self._manager.setStyleSheet("")
+        self._is_rearranging = True
         try:
             yield
         finally:
+            self._is_rearranging = False
+            self._show_titles()
             self._manager.setStyleSheet(style)
             self._manager.show()
             self._window.setUpdatesEnabled(True)
@@ -407,6 +433,19 @@ class Docks(QObject):
         if self.fold is not None:
             self.fold.show_panel(dock)
 
+    def _on_toggled(self, name: str, is_open: bool) -> None:
+        self.visibility_changed.emit(name, is_open)
+        if is_open and not self._is_rearranging:
+            self.opened.emit(name)
+        self._titles.start()
+
+    def _show_titles(self) -> None:
+        """Hide the title rows of areas that show only one of the panels without titles."""
+        for area in self._manager.openedDockAreas():
+            names = {str(dock.objectName()) for dock in area.openedDockWidgets()}
+            area.setDockAreaFlag(ads.CDockAreaWidget.eDockAreaFlag.HideSingleWidgetTitleBar, names <= UNTITLED)
+            area.updateTitleBarVisibility()
+
     def front_of(self, name: str) -> str:
         """Name of the front panel (or the centre) in the dock area that contains a panel."""
         area = self._manager.findDockWidget(name).dockAreaWidget()
@@ -443,11 +482,13 @@ def _style_sheet(t: Tokens) -> str:
     return f"""
 ads--CDockContainerWidget {{ background: {t.window}; }}
 ads--CDockContainerWidget > QSplitter {{ padding: 0; }}
-ads--CDockContainerWidget ads--CDockSplitter::handle {{ background: {t.window}; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle {{ background: {t.border}; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle:horizontal {{ width: 1px; }}
+ads--CDockContainerWidget ads--CDockSplitter::handle:vertical {{ height: 1px; }}
 ads--CDockContainerWidget ads--CDockSplitter::handle:hover {{ background: {t.accent}; }}
 ads--CDockAreaWidget {{ background: {t.window}; }}
 ads--CDockAreaTitleBar {{ background: {t.window}; border: none; padding: 0; }}
-ads--CDockWidget {{ background: {t.base}; border: 1px solid {t.border}; }}
+ads--CDockWidget {{ background: {t.base}; border: none; }}
 ads--CDockWidgetTab {{ background: {t.window}; border: none; border-bottom: 2px solid transparent; padding: 2px 4px; }}
 ads--CDockWidgetTab QLabel {{ color: {t.muted_text}; }}
 ads--CDockWidgetTab[activeTab="true"] {{ background: {t.window}; }}

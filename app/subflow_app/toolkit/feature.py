@@ -96,7 +96,7 @@ class LazyFeature(Feature):
 class PanelFeature(LazyFeature, Generic[C]):
     """A feature whose panel shows one widget, which `make` builds on first access."""
 
-    room = (430, 240)
+    room = (340, 240)
     scrolls = True
 
     def __init__(self) -> None:

@@ -199,7 +199,7 @@ def build_palette(tokens: Tokens) -> QPalette:
 
 
 def bar_style(tokens: Tokens) -> str:
-    """Rules for menu bar, toolbar and status bar that a palette cannot express.
+    """Rules for menu bar and toolbar that a palette cannot express.
 
     Set on these bars and not on the application, where a style sheet makes Qt polish every widget, which took 0.4 s per
     switch of the theme.
@@ -218,11 +218,6 @@ QToolBar > QToolButton:hover:enabled {{ background: {t.button_hover}; }}
 QToolBar > QToolButton:pressed {{ background: {t.border}; }}
 QToolBar > QToolButton:checked {{ background: {t.button_hover}; border-color: {t.border}; }}
 QToolBar > QToolButton:focus {{ border-color: {t.accent}; }}
-QStatusBar {{ background: {t.window}; border-top: 1px solid {t.border}; }}
-QStatusBar::item {{ border: none; }}
-QStatusBar QToolButton {{ border: 1px solid transparent; border-radius: 3px; padding: 0 4px; }}
-QStatusBar QToolButton:hover {{ background: {t.button_hover}; }}
-QStatusBar QToolButton:focus {{ border-color: {t.accent}; }}
 QProgressBar {{ border: none; border-radius: 3px; background: {t.border}; max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {t.accent}; border-radius: 3px; }}
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Signal
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.toolkit.docks import Docks, PanelFold, Side
@@ -57,6 +57,20 @@ DEFAULT_WORKSPACE = "run"
 
 # Greatest and least width of a column of forms and tables, px. Plots and pictures take the remaining width.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 308
+# Width of the column of the inspector and of the panels at the right, px.
+SIDE_WIDTH, COLUMN_WIDTH = 256, 360
+# Heights of the head and of a row of the inspector, px, and its rows by the least height of the window.
+HEAD_HEIGHT, FIELD_HEIGHT, _FIELDS_END = 28, 24, 4
+_FIELD_ROWS = ((700, 8), (560, 6), (0, 4))
+
+
+def top_height(window_height: int) -> int:
+    """Height of the row of the topology and its inspector, px, in a window of a height."""
+    rows = next(rows for least, rows in _FIELD_ROWS if window_height >= least)
+    return HEAD_HEIGHT + rows * FIELD_HEIGHT + _FIELDS_END
+
+
+_WATCHED = "sides_splitter"  # object name of splitters whose signals are connected
 _ROOMY = "study"  # workspace whose panels are as large as its plots
 _HOMES = {"script": "script"}  # panel -> the workspace designed for it
 _LOW = 900  # px; in a window of less height, the history starts folded to a line
@@ -90,6 +104,8 @@ class Arrangement:
         rows: shares of the height for panels above each other, by the name of one of these panels.
         front: panels (or the plots) in front of other panels in the same place.
         forms: share of the window's width for each column of forms, within limits.
+        column: panels that open one at a time, as a column at the right of the window. An arrangement with a column has
+            the topology and its inspector above the plots.
     """
 
     places: tuple[Place, ...]
@@ -97,6 +113,14 @@ class Arrangement:
     rows: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     front: tuple[str, ...] = ()
     forms: tuple[float, ...] = ()
+    column: tuple[str, ...] = ()
+
+
+def _column(first: str, *others: str) -> Iterator[Place]:
+    """Places of panels in the column at the right, all of them closed at first."""
+    yield Place(first, Side.RIGHT, is_open=False)
+    for name in others:
+        yield Place(name, Side.TAB, first, is_open=False)
 
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
@@ -109,19 +133,12 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
     ),
     "run": Arrangement(
         (
-            Place("topology", Side.LEFT),
-            Place("inspector", Side.BOTTOM, "topology"),
-            Place("history", Side.BOTTOM, "plots"),
-            Place("events", Side.TAB, "history"),
-            Place("explain", Side.TAB, "history"),
-            Place("queue", Side.TAB, "history"),
-            Place("agent", Side.TAB, "inspector"),
-            Place("train", Side.TAB, "plots"),
-            Place("log", Side.TAB, "history"),
+            Place("topology", Side.TOP, "plots"),
+            Place("inspector", Side.RIGHT, "topology"),
+            *_column("history", "events", "explain", "queue", "agent", "train", "log", "help", "fairness"),
         ),
-        columns=(0, 1),
-        rows={"topology": (0.48, 0.52), "plots": (0.74, 0.26)},
-        forms=(0.22,),
+        columns=(),
+        column=("history", "events", "explain", "queue", "agent", "train", "log", "help", "fairness"),
     ),
     "analyse": Arrangement(
         (
@@ -209,6 +226,7 @@ class Workspaces(QObject):
     """The workspaces of one window."""
 
     changed = Signal(str)  # name of the new workspace
+    side_changed = Signal(int)  # width of the inspector above the legend, px; 0 without an inspector there
     visited = Signal()  # `can_go_back` may have changed
     left = Signal(str)  # name of the previous workspace, after it was left to show a panel without a place in it
 
@@ -230,7 +248,10 @@ class Workspaces(QObject):
         self.folds: dict[str, bool] = {}  # choices of the user, by workspace
         self._was_low = False
         self._before: list[tuple[str, QByteArray]] = []  # workspaces with their layouts, before each visit
+        self._top = 0  # height of the row above the plots that the user chose, px; 0: depends on the window
+        self._side = SIDE_WIDTH
         fold.chosen.connect(self._on_fold_chosen)
+        docks.opened.connect(self._on_opened)
         window.installEventFilter(self)
 
     def show(self, name: str) -> None:
@@ -341,6 +362,19 @@ class Workspaces(QObject):
             self._arrange()
         else:
             self._fold_or_unfold()
+            self._take_sides()
+
+    def _take_sides(self) -> None:
+        """Keep the sizes of a restored arrangement from now on."""
+        if not self._has_column:
+            self.side_changed.emit(0)
+        if self._has_column and self._docks.is_open("inspector"):
+            upper, outer = self._docks.splitter_of("inspector"), self._docks.splitter_of("plots")
+            if upper is not None and outer is not None and upper is not outer and min(upper.sizes()) > 0:
+                self._side = upper.sizes()[-1]
+                top = outer.sizes()[0]
+                self._top = 0 if top == top_height(self._window.height()) else top
+            self._keep_sides()
 
     def _on_fold_chosen(self, is_folded: bool) -> None:
         self.folds[self.current] = is_folded
@@ -350,10 +384,84 @@ class Workspaces(QObject):
         self._fold.set_folded(self.folds.get(self.current, self._was_low))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
-        """Fold or unfold the history when the height of the window crosses the limit, unless the user has chosen."""
-        if event.type() == QEvent.Type.Resize and (self._window.height() < _LOW) != self._was_low:
-            self._fold_or_unfold()
+        """Adapt the panels to a new size of the window, unless the user has chosen.
+
+        The history is folded or unfolded, and the inspector gets the rows for this height.
+        """
+        if event.type() == QEvent.Type.Resize:
+            if (self._window.height() < _LOW) != self._was_low:
+                self._fold_or_unfold()
+            if self._has_column:
+                QTimer.singleShot(0, self, self._keep_sides)
         return False
+
+    # ---- the column at the right ----
+
+    @property
+    def _has_column(self) -> bool:
+        return not self._is_presenting and bool(ARRANGEMENTS[self.current].column)
+
+    def _on_opened(self, name: str) -> None:
+        """Close the panel that was open in the column before, and give the column its width."""
+        column = ARRANGEMENTS[self.current].column
+        if not self._has_column or name not in column:
+            return
+        others = [other for other in self._docks.neighbours(name) if other in column]
+        for other in others:
+            self._docks.close_panel(other)
+        if not others:
+            # The splitter shares out the width once the panel is visible.
+            QTimer.singleShot(0, self, lambda: self._widen_column(name))
+
+    def _widen_column(self, name: str) -> None:
+        splitter = self._docks.splitter_of(name)
+        if not self._has_column or splitter is None or splitter is not self._docks.outer_splitter:
+            return
+        whole = sum(splitter.sizes())
+        self._docks.set_outer_sizes([whole - COLUMN_WIDTH, COLUMN_WIDTH])
+        self._keep_sides()
+
+    def _keep_sides(self) -> None:
+        """Give the topology and its inspector the sizes for this window, unless the user has chosen others."""
+        if not self._has_column or not (self._docks.is_open("topology") and self._docks.is_open("inspector")):
+            self.side_changed.emit(0)
+            return
+        upper, outer = self._docks.splitter_of("topology"), self._docks.splitter_of("plots")
+        if upper is None or outer is None or upper is not self._docks.splitter_of("inspector") or upper is outer:
+            return
+        if upper.orientation() is not Qt.Orientation.Horizontal:
+            return
+        for splitter, follow in ((upper, self._on_side_dragged), (outer, self._on_top_dragged)):
+            if splitter.objectName() != _WATCHED:
+                splitter.setObjectName(_WATCHED)  # forgotten with the splitter, which QtAds replaces at will
+                splitter.splitterMoved.connect(follow)
+        if upper.parentWidget() is outer and outer.orientation() is Qt.Orientation.Vertical:
+            top = self._top or top_height(self._window.height())
+            self._docks.set_sizes("plots", [top, max(outer.height() - top - outer.handleWidth(), 1)])
+        self._docks.set_sizes("topology", [max(upper.width() - self._side - upper.handleWidth(), 1), self._side])
+        self.side_changed.emit(self._side)
+
+    def _on_side_dragged(self) -> None:
+        upper = self._docks.splitter_of("inspector")
+        if upper is not None and self._has_column:
+            self._side = upper.sizes()[-1]
+            self.side_changed.emit(self._side)
+
+    def _on_top_dragged(self) -> None:
+        outer = self._docks.splitter_of("plots")
+        if outer is not None and self._has_column:
+            self._top = outer.sizes()[0]
+
+    @property
+    def side_width(self) -> int:
+        """Width of the inspector and of the legend below it, px."""
+        return self._side
+
+    def set_side_width(self, width: int) -> None:
+        """Set the width of the inspector beside the topology, px, as the user chose it."""
+        if width != self._side and width > 0:
+            self._side = width
+            self._keep_sides()
 
     def _arrange(self) -> None:
         arrangement = PRESENTATION if self._is_presenting else ARRANGEMENTS[self.current]
@@ -371,6 +479,11 @@ class Workspaces(QObject):
         self._fold_or_unfold()
 
     def _share_out(self, arrangement: Arrangement, size: QSize) -> None:
+        if arrangement.column:
+            self._top, self._side = 0, SIDE_WIDTH
+            self._keep_sides()
+            return
+        self.side_changed.emit(0)
         forms = [min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * share))) for share in arrangement.forms]
         rest = size.width() - sum(forms)
         left = iter(forms)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QApplication, QPushButton, QStatusBar, QTextBrowser, QWidget
+from PySide6.QtWidgets import QApplication, QPushButton, QTextBrowser, QWidget
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.foundation.errors import GuideError, ResourceError
@@ -54,8 +54,8 @@ class GuidePorts(FeatureHolder, Protocol):
     plots: PlotView
     workers: Workers
 
-    def statusBar(self) -> QStatusBar:
-        """The status bar, for progress of the build."""
+    def tell(self, text: str) -> None:
+        """Show a message for a while; empty clears it."""
 
 
 class GuideFeature(Feature):
@@ -115,14 +115,14 @@ class GuideFeature(Feature):
             self.study.start(GuideBuild())
 
     def _on_ended(self, _build: GuideBuild | None, outcome: JobOutcome | None) -> None:
-        self.ports.statusBar().clearMessage()
+        self.ports.tell("")
         if outcome is not None and outcome.state is JobState.FINISHED:
             self.show(self._wanted)
 
     def _tell_progress(self) -> None:
         if self.study.job is not None:
             share = round(100 * self.study.job.progress.fraction)
-            self.ports.statusBar().showMessage(tr("Building the user guide: {percent} %", percent=share))
+            self.ports.tell(tr("Building the user guide: {percent} %", percent=share))
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:

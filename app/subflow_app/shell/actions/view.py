@@ -10,8 +10,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subflow_app.features.editor.core.layout import EDGES
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.core import GROUPS, PLOTS
-from subflow_app.features.plots.core.drawing import BY_RUN
+from subflow_app.features.plots.core.drawing import BY_SUBFLOW
 from subflow_app.features.plots.qt.plot_view import DEFAULT_PLOTS
 from subflow_app.shell.menus import BINS, COLOURS, PLOT_KEYS, THEMES
 from subflow_app.toolkit.action_bar import HAS_NODES, PLOTS_SHOWN, ActionSpec, Need, Scope, keys
@@ -299,7 +300,7 @@ def _curves() -> Iterator[ActionSpec[MainWindow]]:
             scope=Scope.PLOTS,
             checkable=True,
             group="colours",
-            is_on=by == BY_RUN,
+            is_on=by == BY_SUBFLOW,
         )
     yield ActionSpec(
         "view.seed_means",
@@ -414,10 +415,10 @@ def arrange_rows() -> Iterator[ActionSpec[MainWindow]]:
     yield ActionSpec(
         "arrange.timeline",
         "Timeline of &events",
-        "Show what changes during the run on a timeline below the picture",
+        "Show what changes during the run on lanes above the time track",
         "timeline",
         (),
-        lambda w, on: w.topology.set_strip_shown(on),
+        lambda w, on: w.features[PlayheadFeature].strip.set_lanes_shown(on),
         checkable=True,
         is_on=True,
     )

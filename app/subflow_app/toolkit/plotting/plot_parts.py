@@ -148,6 +148,13 @@ _DECADE_WITH_STEPS = 60.0
 class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
     """An axis that shows all its numbers even with a grid, and the numbers 1, 2 and 5 on a logarithmic scale."""
 
+    unit = ""  # written after each number
+
+    def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
+        """Numbers of the ticks, with the unit."""
+        texts: list[str] = super().tickStrings(values, scale, spacing)
+        return [f"{text} {self.unit}" if text else text for text in texts] if self.unit else texts
+
     def boundingRect(self) -> QRectF:
         """The area in which the axis draws.
 

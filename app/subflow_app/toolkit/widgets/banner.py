@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
-from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.theme import set_style
@@ -129,6 +130,67 @@ class Banners(QWidget):
         height = min(self._layout.totalHeightForWidth(width), room.height())
         self.setGeometry(left, room.bottom() + 1 - height, width, height)
         self.raise_()
+
+
+_MESSAGE_MS = 8000
+
+
+class MessageLine(QLabel):
+    """A short message over the lower left corner of an area, which goes after some seconds; the mouse ignores it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Start without a message."""
+        super().__init__(parent)
+        named(self, "message_line")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self._area: QWidget | None = None
+        self._timer = timer(self, self.clear_message, _MESSAGE_MS, is_single=True)
+        set_style(
+            self,
+            lambda t: (
+                f"#message_line {{ background: {t.text}; color: {t.base}; border-radius: 4px; padding: 4px 10px; }}"
+            ),
+        )
+        self.hide()
+
+    def lie_over(self, area: QWidget) -> None:
+        """Show messages over an area, a sibling widget."""
+        self._area = area
+        area.installEventFilter(self)
+
+    def show_message(self, text: str) -> None:
+        """Show a message for some seconds; an empty text hides the message before."""
+        if not text:
+            self.clear_message()
+            return
+        self.setText(text)
+        self._lay()
+        self.show()
+        self.raise_()
+        self._timer.start()
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def clear_message(self) -> None:
+        """Hide the message."""
+        self._timer.stop()
+        self.hide()
+        self.clear()
+
+    def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
+        """Follow the area."""
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move) and self.isVisible():
+            self._lay()
+        return False
+
+    def _lay(self) -> None:
+        if self._area is None:
+            return
+        room = self._area.geometry()
+        width = min(self.fontMetrics().horizontalAdvance(self.text()) + 28, room.width() - 16)
+        height = self.heightForWidth(width)
+        self.setGeometry(room.left() + 8, room.bottom() - height - 7, width, height)
 
 
 class _Banner(QFrame):

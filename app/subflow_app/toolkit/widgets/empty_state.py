@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QLayout, QScrollArea, QToolButton, QWidget
 
 from subflow_app.toolkit.theme import call_style, muted, set_style
 from subflow_app.toolkit.widgets.labels import IconLabel
@@ -49,7 +49,9 @@ class EmptyState(QWidget):
             set_style(button, call_style)
             parts += [8, button]
         centred = (part if isinstance(part, int) else (part, 0, Qt.AlignmentFlag.AlignHCenter) for part in parts)
-        v_box(self, (None, 2), *centred, (None, 3), margins=(_MARGIN, 8, _MARGIN, 8), spacing=6)
+        box = v_box(self, (None, 2), *centred, (None, 3), margins=(_MARGIN, 8, _MARGIN, 8), spacing=6)
+        # Without a parent, the layout would otherwise fix the width of an unwrapped text as the minimum.
+        box.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.set_text(title, text)
 
     def set_text(self, title: str, text: str) -> None:

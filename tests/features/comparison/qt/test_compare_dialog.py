@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk, export_figure
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.comparison.qt.dialog import CompareDialog
@@ -140,6 +141,38 @@ def test_a_run_is_one_click_away_and_two_steps_lead_back(qtbot: QtBot, desk: Des
     # A click on a dot selects its run.
     page.rows[0].plot.chosen.emit(page.figures[0].hits[0])
     assert [index.row() for index in page.list.selectionModel().selectedRows()] == [0]
+
+
+def test_the_comparison_shown_can_be_changed_and_turned_around(qtbot: QtBot, desk: Desk) -> None:
+    choose(qtbot, opened(qtbot, desk), "lia", "olia")
+    feature = desk.features[CompareFeature]
+    dialog = present(feature.dialog)
+    dialog.seeds.setValue(2)
+    dialog.varied.choose(LOSS)
+    dialog.values.setText("1%")
+    before = dialog.draft
+    dialog.go.click()
+    page = compared(qtbot, desk, 4).view.page
+    # A click on the name of a group makes it the reference.
+    plot = page.rows[0].plot
+    area = plot.mapFromScene(plot.view.sceneBoundingRect()).boundingRect()
+    name = QPoint(max(area.left() - 12, 2), round(area.top() + 0.75 * area.height()))
+    QTest.mouseClick(plot.viewport(), Qt.MouseButton.LeftButton, pos=name)
+    qtbot.waitUntil(lambda: [line.difference == "" for line in page.figures[0].lines] == [False, True])
+    # The dots of the run under the mouse are ringed in all figures, until the mouse leaves.
+    plot.pointed.emit(page.figures[0].hits[0])
+    assert all(len(row.plot._ring.data) == 1 for row in page.rows)
+    assert all(len(row.plot.hits()) == 4 for row in page.rows)
+    plot.pointed.emit(None)
+    assert all(len(row.plot._ring.data) == 0 for row in page.rows)
+    # The dialog opens as it was.
+    assert page.change.isVisibleTo(page)
+    page.change.click()
+    assert present(feature.dialog).draft == before
+    present(feature.dialog).reject()
+    # Stored runs that are tabulated have no dialog to return to.
+    feature.compare_runs(sorted(row.run.id for row in page.model.rows))
+    qtbot.waitUntil(lambda: not page.change.isVisibleTo(page))
 
 
 def test_seeds_that_are_one_run_are_told_with_a_way_to_make_them_differ(qtbot: QtBot, desk: Desk) -> None:

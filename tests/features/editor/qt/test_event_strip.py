@@ -1,14 +1,13 @@
-"""The timeline below the canvas, driven by mouse and keys; the tests check the resulting document."""
+"""The lanes of timed events, driven by mouse and keys; the tests check the resulting document."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import MakeDesk
 from tests.helpers.present import present
@@ -20,6 +19,7 @@ from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology import TopologyView
 from subflow_app.features.editor.qt.topology.event_strip import EventStrip
+from subflow_app.features.playhead.qt.feature import PlayheadFeature
 
 EVENTS = """
 [[events]]
@@ -40,20 +40,21 @@ rate = "2Mbit/s"
 
 
 class Panel:
-    """A topology panel with helpers to operate its timeline."""
+    """A topology panel and its lanes of events, with helpers to operate them."""
 
     def __init__(self, qtbot: QtBot, stack: QUndoStack, text: str) -> None:
         self.doc = ScenarioDoc(text)
         self.stack = stack
         self.view = TopologyView(self.doc, stack)
-        qtbot.addWidget(self.view)
-        self.view.resize(700, 500)
-        self.view.show()
-        qtbot.waitExposed(self.view)
-
-    @property
-    def strip(self) -> EventStrip:
-        return self.view.strip
+        self.strip = EventStrip(self.doc, stack)
+        self.view.selection_changed.connect(self.strip.set_selected)
+        self.strip.row_chosen.connect(self.view.select)
+        for widget in (self.view, self.strip):
+            qtbot.addWidget(widget)
+        self.strip.resize(700, self.strip.sizeHint().height())
+        self.strip.resized.connect(lambda: self.strip.resize(700, self.strip.sizeHint().height()))
+        self.strip.show()
+        qtbot.waitExposed(self.strip)
 
     def at(self, time_s: float, row: int = 0) -> QPoint:
         layout = self.strip.strip_layout
@@ -89,9 +90,9 @@ def test_what_changes_has_a_row_and_what_is_selected_too_in_the_same_room(panel:
 
 def test_the_time_of_a_run_is_drawn_until_it_is_taken_away(panel: Panel) -> None:
     before = panel.strip.grab().toImage()
-    panel.view.set_position(1.2)
+    panel.strip.set_position(1.2)
     assert panel.strip.grab().toImage() != before
-    panel.view.set_position(None)
+    panel.strip.set_position(None)
     assert panel.strip.grab().toImage() == before
 
 
@@ -150,19 +151,43 @@ def test_double_click_on_an_empty_row_takes_the_link_down(quiet: Panel) -> None:
     assert quiet.doc.text == TWO_PATHS
 
 
-def test_the_timeline_takes_another_height_once_the_mouse_has_left_it(quiet: Panel, monkeypatch: Any) -> None:
-    quiet.view.select("links.wifi")
-    QApplication.processEvents()
-    height, strip = quiet.strip.height(), quiet.strip
-    monkeypatch.setattr(strip, "underMouse", lambda: True)
-    QTest.mouseDClick(strip.viewport(), LEFT, pos=quiet.at(0.5))
-    QApplication.processEvents()
-    assert quiet.events() != []
-    assert strip.height() == height
-    monkeypatch.undo()
-    QApplication.sendEvent(strip, QEvent(QEvent.Type.Leave))
-    QApplication.processEvents()
-    assert strip.height() > height
+def test_a_drag_on_a_free_lane_takes_the_link_down_for_as_long(quiet: Panel) -> None:
+    quiet.view.select("links.lte")
+    quiet.drag(quiet.at(0.5), quiet.at(1.1))
+    assert quiet.events() == [{"at": "0.5s", "link": "lte", "up": False}, {"at": "1.1s", "link": "lte", "up": True}]
+    assert quiet.stack.count() == 1
+    # Backwards is the same, and Escape gives it up.
+    quiet.stack.undo()
+    quiet.drag(quiet.at(1.1), quiet.at(0.5))
+    assert [event["at"] for event in quiet.events()] == ["0.5s", "1.1s"]
+    quiet.stack.undo()
+    viewport = quiet.strip.viewport()
+    QTest.mousePress(viewport, LEFT, pos=quiet.at(0.5))
+    QTest.mouseMove(viewport, quiet.at(1.0))
+    QTest.keyClick(quiet.strip, Qt.Key.Key_Escape)
+    QTest.mouseRelease(viewport, LEFT, pos=quiet.at(1.0))
+    assert quiet.events() == []
+
+
+def test_events_of_a_stored_run_cannot_be_changed(panel: Panel) -> None:
+    panel.strip.set_document(panel.doc, is_read_only=True)
+    before = panel.doc.text
+    panel.drag(panel.at(0.7), panel.at(1.0))
+    panel.drag(panel.at(1.6), panel.at(1.9))
+    QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(1.8))
+    assert panel.doc.text == before
+    assert panel.strip.editor is None
+
+
+def test_one_lane_is_in_view_until_they_are_unfolded(panel: Panel) -> None:
+    panel.view.select("links.lte")
+    height = panel.strip.height()
+    assert panel.strip.can_unfold
+    assert panel.strip.verticalScrollBar().value() == height  # the lane of the selected link
+    panel.strip.set_unfolded(True)
+    assert panel.strip.height() == 2 * height
+    panel.strip.set_unfolded(False)
+    assert panel.strip.height() == height
 
 
 def test_a_rate_step_from_the_menu_asks_for_its_value(quiet: Panel) -> None:
@@ -191,7 +216,7 @@ def test_a_value_that_cannot_be_is_explained_and_nothing_is_changed(panel: Panel
 
 
 def test_an_outage_is_edited_in_the_inspector(panel: Panel, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(panel.view.activated) as asked:
+    with qtbot.waitSignal(panel.strip.activated) as asked:
         QTest.mouseDClick(panel.strip.viewport(), LEFT, pos=panel.at(0.7))
     assert asked.args == ["events.0"]
 
@@ -202,8 +227,8 @@ def test_a_click_on_a_name_selects_the_link(panel: Panel) -> None:
 
 
 def test_an_empty_drawing_has_its_own_duration(make_desk: MakeDesk) -> None:
-    desk = make_desk()
-    strip = desk.topology.strip
+    desk = make_desk(PlayheadFeature)
+    strip = desk.features[PlayheadFeature].lanes
     desk.documents.open_example("demo")
     assert strip.strip_layout.duration_s == 60.0
     desk.documents.new_empty()

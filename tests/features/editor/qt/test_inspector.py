@@ -105,7 +105,7 @@ def test_the_focus_goes_to_the_first_field(inspector: Inspector) -> None:
     assert row(inspector, "events.0.at").editor.hasFocus()
     inspector.show_key("links")
     inspector.start_editing()
-    assert inspector.outline_view.hasFocus()
+    assert inspector.outline_button.hasFocus()
 
 
 def test_a_name_is_edited_and_a_taken_one_is_refused_in_place(inspector: Inspector) -> None:

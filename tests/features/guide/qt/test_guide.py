@@ -85,7 +85,7 @@ def test_the_field_of_an_algorithm_opens_its_page(desk: Desk, desktop: Desktop, 
     controller = choice_editor(desk.inspector, "flows.download.controller")
     assert topic_of(desk, controller) == "controller/lia"
     assert topic_of(desk, choice_editor(desk.inspector, "flows.download.scheduler")) == "scheduler/minrtt"
-    assert topic_of(desk, desk.inspector.outline_view) == "panel/inspector"
+    assert topic_of(desk, desk.inspector.outline_button) == "panel/inspector"
     assert topic_of(desk, desk) == ""
     assert topic_of(desk, desk.plots.stack) == "panel/plots"
 

@@ -13,7 +13,7 @@ from subflow_app.features.history.core.run_names import plot_columns, run_names,
 def run(controller: str, seed: int | None, title: str = "Demo") -> Any:
     """A run of one flow; without a seed, it is in progress."""
     row = None if seed is None else SimpleNamespace(seed=seed)
-    return SimpleNamespace(title=title, controllers={"download": controller}, row=row)
+    return SimpleNamespace(title=title, controllers={"download": controller}, versions={}, row=row)
 
 
 def test_runs_of_one_name_are_told_apart_by_controllers_then_seeds_then_numbers() -> None:
@@ -24,6 +24,11 @@ def test_runs_of_one_name_are_told_apart_by_controllers_then_seeds_then_numbers(
         "Demo: lia, seed 2",
         "Demo: olia",
     ]
+    # Versions of a script are different controllers.
+    versions = [run("mine", 1), run("mine", 2)]
+    for number, each in enumerate(versions, start=2):
+        each.versions = {"mine": f"mine, version {number}"}
+    assert run_names(versions) == ["Demo: mine, version 2", "Demo: mine, version 3"]
     # A seed that several runs have, or that is unknown, distinguishes nothing.
     assert run_names([run("lia", 1), run("lia", 1), run("lia", 3), run("lia", None)]) == [
         "Demo (1)",

@@ -23,15 +23,18 @@ from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.core.instants import PacketPlaces
 from subflow_app.features.explain.core.run_events import RunEvents
 from subflow_app.features.playhead.qt.canvas_show import ACK, DATA, DATAGRAM, CanvasShow, PacketItem
 from subflow_app.features.playhead.qt.events_panel import EventsPanel
 from subflow_app.features.playhead.qt.feature import PlayheadFeature, PlotsShow
-from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
-from subflow_app.features.playhead.qt.strip import TransportStrip, told_apart
+from subflow_app.features.playhead.qt.playhead import FAST_S, Playhead, ScrubbedRun
+from subflow_app.features.playhead.qt.strip import TransportStrip
+from subflow_app.features.plots.qt.legend_model import AT
 from subflow_app.features.plots.qt.plot_view import PlotView
+from subflow_app.features.running.qt.run_status import RunStatus
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit.workers import Workers
 from subflow_sim import Simulation
@@ -83,13 +86,15 @@ class Stage(QObject):
         self.panel.event_chosen.connect(self.playhead.seek)
         self.actions = {name: QAction(name, self) for name in NAMES}
         self.actions["play"].triggered.connect(lambda: self.playhead.toggle(1))
-        self.strip = TransportStrip(self.playhead, self.actions)
+        self.lanes = EventStrip(self.view.doc, QUndoStack(self))
+        self.strip = TransportStrip(self.playhead, self.actions, self.lanes, RunStatus())
         for widget, size in ((self.view, (500, 400)), (self.panel, (500, 300))):
             qtbot.addWidget(widget)
             widget.resize(*size)
             widget.show()
         qtbot.addWidget(self.strip)
-        self.strip.resize(1000, 34)
+        self.strip.resize(1000, self.strip.height())
+        self.strip.show()
         self.traces = finished_traces(make_scenario(), marks=MARKS)
         self.replay = FakeReplay()
 
@@ -123,15 +128,15 @@ def settled(qtbot: QtBot, stage: Stage) -> None:
     stage.playhead.tick()
 
 
-def test_the_bar_comes_with_the_first_run_and_nothing_moves_before_somebody_asks(qtbot: QtBot, view: PlotView) -> None:
+def test_the_bar_waits_for_a_run_and_nothing_moves_before_somebody_asks(qtbot: QtBot, view: PlotView) -> None:
     stage = Stage(qtbot, view)
-    assert stage.strip.isHidden()
+    assert (stage.strip.field.text(), stage.strip.track.isEnabled()) == ("", False)
     stage.show()
-    assert stage.strip.isVisible()
+    assert stage.strip.track.isEnabled()
     assert stage.strip.field.text() == "10.00 s"
     assert (stage.playhead.time_s, view.stack.pin_s, stage.canvas.places, stage.replay.sought) == (None, None, None, [])
     stage.playhead.set_runs([])
-    assert stage.strip.isHidden()
+    assert (stage.strip.field.text(), stage.strip.track.isEnabled()) == ("", False)
     qtbot.waitUntil(lambda: not stage.workers.is_busy)
     stage.close()
 
@@ -163,7 +168,7 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
     track = stage.strip.track
 
     def x_of(time_s: float) -> QPoint:
-        return QPoint(round(8 + time_s / 10 * (track.width() - 16)), track.height() // 2)
+        return QPoint(round(track._x_of(np.array(time_s))), track.height() // 2)
 
     QTest.mousePress(track, Qt.MouseButton.LeftButton, pos=x_of(2.0))
     shown: list[tuple[float, float, float]] = []
@@ -343,9 +348,9 @@ def test_the_picture_keeps_its_place_while_a_run_is_scrubbed(stage: Stage, qtbot
     view.resize(*size)
     QApplication.processEvents()
 
-    def seen() -> tuple[dict[str, QPoint], float, bool]:
+    def seen() -> tuple[dict[str, QPoint], float]:
         places = {name: view.canvas.mapFromScene(at) for name, at in view.scene.node_positions().items()}
-        return places, view.canvas.zoom, view.strip.isVisible()
+        return places, view.canvas.zoom
 
     before = seen()
     for time_s in (2.0, 5.0, 0.5):
@@ -395,10 +400,10 @@ def desk(make_desk: MakeDesk) -> Desk:
 def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(desk: Desk, qtbot: QtBot) -> None:
     feature = desk.features[PlayheadFeature]
     playhead, strip = feature.playhead, feature.strip
-    assert strip.isHidden()
+    assert not strip.track.isEnabled()
     desk.session.toggle()
     qtbot.waitUntil(lambda: not desk.runs.is_running)
-    assert strip.isVisible()
+    assert strip.track.isEnabled()
     assert not desk.bar["playhead.leave"].isEnabled()
     original = Simulation(present(desk.documents.doc.scenario), sample_interval_s=0.1)
     wanted = {}
@@ -462,8 +467,65 @@ def test_the_keyboard_goes_into_the_list_that_opens(desk: Desk) -> None:
     assert desk.features[PlayheadFeature].content.isAncestorOf(present(desk.focusWidget()))
 
 
-def test_the_choice_of_a_run_leaves_out_what_all_names_begin_with() -> None:
-    name = "Demo: a phone between Wi-Fi and LTE"
-    assert told_apart([name, f"{name} · fork at 21.7 s"]) == [name, "… · fork at 21.7 s"]
-    assert told_apart([name, name]) == [f"{name} (1)", f"{name} (2)"]
-    assert told_apart([f"{name}, lia", f"{name}, olia"]) == ["… lia", "… olia"]
+def test_pointing_moves_every_view_until_the_mouse_leaves(stage: Stage, qtbot: QtBot) -> None:
+    playhead, stack = stage.playhead, stage.plots.stack
+    stage.panel.show()
+
+    def shown() -> tuple[float | None, str, str, float | None, int]:
+        heading = stage.plots.legend_model.heading(AT)
+        return (
+            stack.cursor_s,
+            heading,
+            stage.strip.field.text(),
+            stage.lanes._position_s,
+            stage.panel.table.currentIndex().row(),
+        )
+
+    stage.strip.track.pointed.connect(playhead.point_at)
+    # Before a click, samples are shown, and the run is not simulated for it.
+    playhead.point_at(4.2)
+    qtbot.waitUntil(lambda: shown() == (4.2, "At 4.20 s", "4.20 s", 4.2, 2))
+    assert (playhead.time_s, stage.replay.sought) == (None, [])
+    assert stage.view.scene.link_items()["lte"].queue_share is not None
+    playhead.point_at(None)
+    qtbot.waitUntil(lambda: stage.lanes._position_s == 10.0)
+    assert stage.view.scene.link_items()["lte"].queue_share is None
+    # A click sets the time; from then on, fast states are shown at the time under the mouse.
+    playhead.seek(2.0)
+    settled(qtbot, stage)
+    assert playhead.is_fast
+    playhead.point_at(6.0)
+    qtbot.waitUntil(lambda: stands_at(playhead, 6.0))
+    assert (playhead.time_s, stack.pin_s, stack.cursor_s) == (2.0, 2.0, 6.0)
+    assert len(present(stage.canvas.places)) == 7
+    playhead.point_at(None)
+    qtbot.waitUntil(lambda: stands_at(playhead, 2.0) and shown()[:3] == (2.0, "At 2.00 s", "2.00 s"))
+
+
+def test_slow_states_wait_for_a_click(stage: Stage, qtbot: QtBot) -> None:
+    stage.playhead.seek(2.0)
+    settled(qtbot, stage)
+    present(stage.playhead._loop).took_s = FAST_S
+    stage.playhead.point_at(6.0)
+    qtbot.waitUntil(lambda: stage.plots.legend_model.heading(AT) == "At 6.00 s")
+    assert stage.replay.sought == [2.0]
+    assert present(stage.canvas.item).opacity() < 0.5  # the packets are those of another time
+    stage.playhead.seek(6.0)
+    settled(qtbot, stage)
+    assert present(stage.canvas.item).opacity() == 1.0
+
+
+def test_the_track_lies_below_the_axis_of_the_plots(desk: Desk) -> None:
+    desk.run_once()
+    strip, stack = desk.features[PlayheadFeature].strip, desk.plots.stack
+    desk.plots.resize(900, 500)
+    desk.plots.show()
+    strip.resize(1200, strip.height())
+    strip.show()
+    strip.align((strip.mapToGlobal(QPoint(60, 0)).x(), strip.mapToGlobal(QPoint(860, 0)).x()), (0.5, 1.0))
+    ends = np.array([0.0, desk.features[PlayheadFeature].playhead.transport.end_s])
+    assert (strip.track.x() + strip.track._x_of(ends)).tolist() == pytest.approx([60.0, 860.0])
+    assert stack.time_plots
+    # Without plots, and with a narrow axis, the cell keeps its width.
+    strip.align(None, None)
+    assert strip.width() - strip.track.width() >= 256

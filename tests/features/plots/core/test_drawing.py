@@ -12,7 +12,7 @@ from tests.helpers.present import present
 
 from subflow_app.features.plots.core import PLOTS_BY_ID, Curve, drawing
 from subflow_app.features.plots.core.drawing import RAW_S, Colouring, in_bins, with_crowds
-from subflow_app.vocabulary.palette import TOTAL, ColourKey
+from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, TOTAL, ColourKey
 from subflow_sim.stats import Estimate
 
 INTERVAL_S = 0.1
@@ -131,8 +131,11 @@ def test_colours_tell_apart_what_was_asked_for() -> None:
     assert (by_run.dash(wifi, 1), by_run.dash(lte, 1)) == (0, 1)
 
     by_controller = Colouring(runs, drawing.BY_CONTROLLER, (0, 1))
-    assert [by_controller.colour(wifi, 0, owner).hue for owner in ("a/1", "b/1", "a")] == [0, 1, 0]
-    assert by_controller.dash(wifi, 1) == 1
+    # The colours of the controllers are those of all comparisons, and dashes distinguish the paths.
+    lia_colour, olia_colour = CONTROLLER_COLOURS["lia"], CONTROLLER_COLOURS["olia"]
+    found = [by_controller.colour(wifi, 0, owner) for owner in ("a/1", "b/1", "a")]
+    assert found == [lia_colour, olia_colour, lia_colour]
+    assert (by_controller.dash(wifi, 1), by_controller.dash(lte, 1)) == (0, 1)
 
     by_subflow = Colouring(runs, drawing.BY_SUBFLOW, (0, 1))
     assert by_subflow.colour(lte, 1, "a/2") == lte

@@ -9,10 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QStyledItemDelegate, QStyleOptionViewItem, QToolButton, QTreeView
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.present import child, present
@@ -24,8 +23,8 @@ from subflow_app.features.history.core.run_columns import column
 from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.core.spec import measured_mean
 from subflow_app.features.plots.qt.curve_id import CurveId
-from subflow_app.features.plots.qt.legend import Legend, LegendSplitter
-from subflow_app.features.plots.qt.legend_model import BRIEF_ROLE, WORDS_ROLE, LegendValues, flow_words
+from subflow_app.features.plots.qt.legend import Legend, LegendBlock, LegendSplitter
+from subflow_app.features.plots.qt.legend_model import AT, MEAN, LegendValues, flow_words
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.summary_text import flow_table
@@ -40,15 +39,31 @@ WIFI, LTE = (CurveId(0, f"download/{path}", "subflow") for path in (1, 2))
 TOTAL = CurveId(0, "download", "flow")
 
 
-def label(view: PlotView, name: str) -> str:
-    found = child(child(view, Legend), QLabel, name)
-    return found.text() if not found.isHidden() else ""
+def heading(view: PlotView) -> str:
+    """Heading of the values at a time."""
+    return view.legend_model.heading(AT)
 
 
-def text_of(view: PlotView, curve: CurveId, plot_id: str) -> str:
-    """Text in the legend for a curve in the column of a plot."""
-    column = [spec.id for spec in view.specs].index(plot_id) + 1
-    return str(view.legend_model.index_of(curve).siblingAtColumn(column).data())
+def interval(view: PlotView) -> str:
+    """The interval of the means, from the tool tip of their heading."""
+    tip = view.legend_model.headerData(MEAN, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
+    return str(tip).partition(", without gaps")[0]
+
+
+def text_of(view: PlotView, curve: CurveId, plot_id: str, column: int = MEAN) -> str:
+    """Text in the legend for a curve in the block of a plot."""
+    return str(view.legend_model.index_of(curve, plot_id).siblingAtColumn(column).data())
+
+
+def block(view: PlotView, place: int = 0) -> LegendBlock:
+    return child(view, Legend).blocks[place]
+
+
+def words(view: PlotView) -> list[str]:
+    """Measures of the flows below the lines of the first plot."""
+    model = view.legend_model
+    first = block(view).line_count
+    return [str(model.index(row, 0, model.index(0, 0)).data()) for row in range(first, model.count(0))]
 
 
 @pytest.fixture
@@ -81,14 +96,6 @@ def held(until_s: float, **changes: Any) -> tuple[RunJob, threading.Thread]:
     return made, thread
 
 
-def option_of(tree: QTreeView, room: int) -> QStyleOptionViewItem:
-    option = QStyleOptionViewItem()
-    option.rect = QRect(0, 0, room, 20)
-    option.fontMetrics = tree.fontMetrics()
-    option.textElideMode = tree.textElideMode()
-    return option
-
-
 def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView, store: Store) -> None:
     made = done(store)
     stored = store.run(present(made.run_id))
@@ -99,8 +106,7 @@ def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView
         view.set_plot_shown("utilisation", True)
         view.show_runs(runs)
 
-        assert label(view, "legend_run") == "Two paths"
-        assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+        assert (heading(view), interval(view)) == ("", "Curve mean over time, 3–12 s")
         rates = [each["throughput_bps"] for each in flow["subflows"]]
         for line, rate in zip((WIFI, LTE), rates, strict=True):
             assert text_of(view, line, "throughput") == f"{rate / 1e6:.3f}"
@@ -110,7 +116,7 @@ def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView
         assert text_of(view, CurveId(0, "wifi/forward", "link"), "utilisation") == f"{share * 100:.2f}"
         goodput = column("goodput_bps").text(stored.goodput_bps)  # the cell of the history
         assert text_of(view, TOTAL, "goodput") == goodput == flow_table(document).rows[0][2]
-        assert view.legend_model.index(0, 0).data() == f"download · goodput {goodput} Mbit/s"
+        assert words(view) == [f"goodput {goodput} Mbit/s"]
         # The file of a comparison contains the number without a unit.
         written = table_csv(table := compare_groups(group_runs([stored]), figures=["goodput_bps"]), table.rows)
         assert f"{float(written.splitlines()[1].split(',')[2]) / 1e6:.3f}" == goodput
@@ -129,8 +135,6 @@ def test_means_are_those_of_the_curves_beside_them(view: PlotView, store: Store)
         counted = curve.values[(curve.time_s > 3.0) & np.isfinite(curve.values)].astype(np.float64)
         assert text_of(view, line, plot_id) == f"{counted.mean() * spec.scale:.1f}", plot_id
         assert measured_mean(curve, 3.0) == pytest.approx(float(counted.mean()))
-    tip = view.legend_model.headerData(3, Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole)
-    assert "over packets" in str(tip)
 
 
 def test_a_flow_with_a_size_tells_its_time_and_its_goodput_while_active(view: PlotView) -> None:
@@ -139,11 +143,13 @@ def test_a_flow_with_a_size_tells_its_time_and_its_goodput_while_active(view: Pl
     made = RunJob(parse_scenario(text), text)
     assert made.run().error is None
     view.show_runs([made.traces])
-    groups = [view.legend_model.index(row, 0) for row in range(3)]
-    words = [group.data(WORDS_ROLE) for group in groups]
-    assert words == ["goodput 6.878 Mbit/s", "goodput 3.086 Mbit/s", "took 8.555 s at 0.842 Mbit/s"]
-    assert groups[2].data(BRIEF_ROLE) == "8.555 s, 0.842 Mbit/s"
-    tip = str(groups[2].data(Qt.ItemDataRole.ToolTipRole))
+    assert [each.partition(" · ")[2] for each in words(view)] == [
+        "6.878 Mbit/s",
+        "3.086 Mbit/s",
+        "8.555 s, 0.842 Mbit/s",
+    ]
+    model = view.legend_model
+    tip = str(model.index(model.count(0) - 1, 0, model.index(0, 0)).data(Qt.ItemDataRole.ToolTipRole))
     assert "Completion time: 8.555 s" in tip
     assert "Goodput while active: 0.842 Mbit/s" in tip
     begun = flow_words({"name": "get", "size_bytes": 9e5, "completion_s": None, "active_goodput_bps": 2e6})
@@ -154,34 +160,44 @@ def test_a_flow_with_a_size_tells_its_time_and_its_goodput_while_active(view: Pl
 def test_the_values_are_present_ones_while_a_run_goes_on_and_then_means(view: PlotView) -> None:
     made, thread = held(6.0)
     view.show_runs([made.traces])
-    assert label(view, "legend_time") == "Now, 6.0 s"
+    assert heading(view) == "Now, 6.0 s"
     newest = PLOTS_BY_ID["cwnd"].curves(made.traces)[0].values[-1]
-    assert float(text_of(view, WIFI, "cwnd")) == pytest.approx(float(newest), rel=5e-3)
+    assert float(text_of(view, WIFI, "cwnd", AT)) == pytest.approx(float(newest), rel=5e-3)
+    assert text_of(view, WIFI, "cwnd") == ""
 
     made.unpause()
     thread.join()
     view.refresh()
-    # A fixed time stays after the mouse has left.
+    mean = text_of(view, WIFI, "cwnd")
+    # A fixed time stays after the mouse has left, and means stand beside the values at any time.
     for set_time, time_s in ((view.stack.set_cursor, 4.0), (view.set_pin, 5.0)):
-        assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+        assert heading(view) == ""
         set_time(time_s)
-        assert label(view, "legend_time") == f"At {time_s:.2f} s"
+        assert heading(view) == f"At {time_s:.2f} s"
+        then = PLOTS_BY_ID["cwnd"].curves(made.traces)[0].values[round(time_s * 10) - 1]
+        assert float(text_of(view, WIFI, "cwnd", AT)) == pytest.approx(float(then), abs=0.05)
+        assert (text_of(view, WIFI, "cwnd"), interval(view)) == (mean, "Curve mean over time, 3–12 s")
         set_time(None)
-    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
     view.show_runs([made.traces, done(warmup="5s").traces])
-    assert label(view, "legend_time") == "Curve mean over time, after the warm-up"
+    assert interval(view) == "Curve mean over time, after the warm-up"
+
+
+def test_a_gap_of_a_curve_has_a_dash_in_place_of_a_value(view: PlotView) -> None:
+    view.show_runs([finished_traces()])
+    view.stack.set_cursor(0.0)
+    assert text_of(view, WIFI, "cwnd", AT) == "–"
 
 
 def test_a_view_that_was_hidden_when_a_run_ended_catches_up(view: PlotView) -> None:
     made = job()
     view.show_runs([made.traces])
-    assert label(view, "legend_time") == "No samples yet"
+    assert text_of(view, WIFI, "cwnd") == ""
     view.hide()
     made.run()
     view.refresh()
     view.show()
 
-    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
+    assert interval(view) == "Curve mean over time, 3–12 s"
     assert len(view.stack.time_plots[0].curves[WIFI].time_s) == 120
 
 
@@ -189,9 +205,9 @@ def test_a_run_that_is_over_is_read_at_the_time_of_the_one_that_goes_on(view: Pl
     over, going = done().traces, finished_traces(until_s=4.0)
     view.show_runs([over, going])
 
-    assert label(view, "legend_time") == "Now, 4.0 s"
+    assert heading(view) == "Now, 4.0 s"
     then = PLOTS_BY_ID["cwnd"].curves(over)[0].values[39]  # samples are at 0.1 s, 0.2 s, …
-    assert float(text_of(view, WIFI, "cwnd")) == pytest.approx(float(then), rel=5e-3)
+    assert float(text_of(view, WIFI, "cwnd", AT)) == pytest.approx(float(then), rel=5e-3)
 
 
 def test_a_run_stopped_within_its_warm_up_counts_from_its_start(view: PlotView) -> None:
@@ -200,145 +216,91 @@ def test_a_run_stopped_within_its_warm_up_counts_from_its_start(view: PlotView) 
     thread.join()
     view.show_runs([made.traces])
 
-    assert label(view, "legend_time") == "Curve mean over time, 0–2 s"
+    assert interval(view) == "Curve mean over time, 0–2 s"
     assert float(text_of(view, TOTAL, "throughput")) > 0
 
 
-def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None:
+# ---- names ----
+
+
+def test_lines_of_several_runs_are_named_by_what_differs(view: PlotView) -> None:
     view.show_runs([done(controller=name).traces for name in ("lia", "olia")])
-
-    assert label(view, "legend_run") == "Two paths"
-    titles = [str(view.legend_model.index(row, 0).data()).partition(" · ")[0] for row in range(2)]
-    assert titles == ["lia", "olia"]
-    # The name is shortened in a narrow column, and the number is not.
-    tree = child(view, Legend).tree
-    option = option_of(tree, 230)
-    index = view.legend_model.index(1, 0)
-    assert index.data().startswith("olia · ")
-    view.legend_model._groups[1].title = "Two paths of unequal loss: olia"
-    delegate = tree.itemDelegateForColumn(0)
-    assert isinstance(delegate, QStyledItemDelegate)
-    delegate.initStyleOption(option, index)
-    assert option.text.startswith("Tw")
-    assert option.text.endswith(f" · {index.data(WORDS_ROLE)}")
-    assert "Two paths: olia" in str(view.legend_model.index(1, 0).data(Qt.ItemDataRole.ToolTipRole))
+    QApplication.processEvents()
+    names = [block(view).shown_name(row) for row in range(block(view).line_count)]
+    assert names == ["lia · wifi", "olia · wifi", "lia · lte", "olia · lte", "lia · total", "olia · total"]
+    assert [each.partition(" · ")[0] for each in words(view)] == ["lia", "olia"]
+    tip = str(view.legend_model.index_of(WIFI).data(Qt.ItemDataRole.ToolTipRole))
+    assert "Two paths: lia" in tip
 
 
-def test_the_legend_takes_the_width_it_needs(view: PlotView) -> None:
+@pytest.mark.parametrize("letters", [260, 30, 14, 8])
+def test_no_two_names_are_alike_however_narrow_the_legend(view: PlotView, letters: int) -> None:
+    title = "a phone between two very unequal wireless networks"
+    view.show_runs([finished_traces(title=f"{title}, {end}") for end in ("window 40 packets", "window 41 packets")])
+    shown = block(view)
+    metrics = shown.fontMetrics()
+    view.resize(2000, 700)
+    child(view, LegendSplitter).set_legend_width(letters * metrics.averageCharWidth() + 150)
+    QApplication.processEvents()
+    names = [shown.shown_name(row) for row in range(shown.line_count)]
+    assert len(set(names)) == len(names) == 6
+    room = shown.header().sectionSize(0)
+    assert all(metrics.horizontalAdvance(name) <= room for name in names)
+
+
+# ---- places ----
+
+
+def test_each_block_stands_beside_its_plot(view: PlotView) -> None:
+    view.resize(1100, 620)
     view.show_runs([done().traces])
     QApplication.processEvents()
     legend = child(view, Legend)
-    header = legend.tree.header()
-
-    assert legend.width() == pytest.approx(legend.sizeHint().width(), abs=2)
-    assert legend.width() < 300
-    # Every value and every name has its room.
-    assert header.length() <= legend.width()
-    metrics = legend.tree.fontMetrics()
-    for section in range(1, view.legend_model.columnCount()):
-        assert header.sectionSize(section) > metrics.horizontalAdvance(view.legend_model.widest_text(section))
-    assert header.sectionSize(0) > metrics.horizontalAdvance(view.legend_model.widest_text(0)) + 40
-
-
-def test_columns_are_headed_with_name_and_unit(view: PlotView) -> None:
-    view.show_runs([done().traces])
-
-    def headings() -> list[str]:
-        model = view.legend_model
-        return [str(model.headerData(number, Qt.Orientation.Horizontal)) for number in range(1, model.columnCount())]
-
-    assert headings() == ["Throughput\nMbit/s", "cwnd\npackets", "RTT\nms"]
-    view.set_plot_shown("goodput", True)
-    assert headings() == ["Throughput\nMbit/s", "cwnd\npackets", "RTT\nms", "Goodput\nMbit/s"]
+    for shown, plot in zip(legend.blocks, view.stack.time_plots, strict=True):
+        top = view.stack.mapTo(view, view.stack.mapFromScene(plot.title.sceneBoundingRect()).boundingRect().topLeft())
+        assert shown.mapTo(view, QPoint(0, 0)).y() == pytest.approx(top.y(), abs=2), plot.spec.id
+        assert shown.verticalScrollBar().maximum() == 0
+    # A hidden plot takes its block with it.
+    view.set_plot_shown("cwnd", False)
     QApplication.processEvents()
-    header = child(view, Legend).tree.header()
-    assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
-    # Its header has one background to the end of the legend, which is wider than its columns below the plots.
-    view.resize(600, 600)
-    QApplication.processEvents()
-    assert header.length() < header.width() - 20
-    picture, above = header.grab().toImage(), 1
-    assert picture.pixelColor(header.length() - 3, above) == picture.pixelColor(picture.width() - 5, above)
+    assert [view.legend_model.specs[shown.place].id for shown in legend.blocks] == ["throughput", "rtt"]
 
 
-def test_names_are_read_beside_many_columns(view: PlotView) -> None:
-    view.resize(700, 400)
-    for plot_id in ("queue", "utilisation", "inflight"):
-        view.set_plot_shown(plot_id, True)
-    view.show_runs([done().traces])
-    QApplication.processEvents()
-    tree = child(view, Legend).tree
-    box = 22 + 2 * tree.indentation() + 30  # the sample of the line, and the check box
-    room = tree.header().sectionSize(0) - box
-    assert room >= min(12, len("wifi forward")) * tree.fontMetrics().averageCharWidth() - 12
-    assert tree.horizontalScrollBar().maximum() > 0  # values are scrolled instead
-
-
-def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> None:
-    view.show_runs([done().traces])
-    QApplication.processEvents()
-    legend = child(view, Legend)
-    model, width = view.legend_model, legend.width()
-    lines = [model.id_at(model.index(row, 0, model.index(0, 0))) for row in range(model.rowCount(model.index(0, 0)))]
-    assert lines
-
-    def show(value: float, heading: str) -> None:
-        column = {line: value for line in lines if line is not None}
-        legend.show_values(LegendValues(heading, [column] * (model.columnCount() - 1), []))
-        QApplication.processEvents()
-
-    for value in (0.1, 5.0, 77.7, 12_345.0):
-        show(value, f"At a time that takes more room than all names and all values: {value}")
-        assert legend.width() == width, value
-    # A wider value enlarges the legend, which keeps the new width.
-    show(123_456_789_012.0, "At 1.00 s")
-    wider = legend.width()
-    assert wider > width
-    show(1.0, "At 1.01 s")
-    assert legend.width() == wider
-
-
-def test_the_word_goes_before_the_name_where_there_is_no_room(view: PlotView) -> None:
-    view.show_runs([done().traces])
-    tree = child(view, Legend).tree
-    index = view.legend_model.index(0, 0)
-    delegate = tree.itemDelegateForColumn(0)
-    assert isinstance(delegate, QStyledItemDelegate)
-    texts = []
-    for room in range(400, 180, -5):
-        option = option_of(tree, room)
-        delegate.initStyleOption(option, index)
-        texts.append(option.text)
-    assert texts[0] == index.data()
-    short = texts[0].replace("goodput ", "")
-    assert short in texts
-    assert set(texts[: texts.index(short)]) == {texts[0]}
-
-
-def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> None:
-    view.resize(900, 720)
+def test_the_blocks_lie_below_narrow_plots(view: PlotView) -> None:
+    view.resize(500, 700)
     view.show_runs([done().traces])
     QApplication.processEvents()
     legend, place = child(view, Legend), child(view, LegendSplitter)
-    assert place.orientation() == Qt.Orientation.Horizontal
-    assert legend.width() <= 0.31 * place.width()
-
-    # In larger type it would take a third of the width; below the plots all texts fit, beside their values.
-    font = QFont(view.font())
-    font.setPointSizeF(1.4 * font.pointSizeF())
-    legend.tree.setFont(font)
-    view.set_type(font, 1.0)
-    QApplication.processEvents()
     assert place.orientation() == Qt.Orientation.Vertical
-    assert legend.height() >= legend.sizeHint().height()
-    assert legend.tree.verticalScrollBar().maximum() == 0
-    assert legend.tree.header().length() < 0.6 * place.width()
-
-    # The legend does not move below if the plots would then need scrolling.
-    for plot_id in ("goodput", "queue"):
-        view.set_plot_shown(plot_id, True)
+    assert legend.blocks[0].y() == legend.blocks[1].y()
+    assert legend.blocks[1].x() >= legend.blocks[0].width()
+    view.resize(900, 700)
     QApplication.processEvents()
     assert place.orientation() == Qt.Orientation.Horizontal
+
+
+def test_the_legend_keeps_its_columns_wherever_somebody_points(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend, shown = child(view, Legend), block(view)
+    width = legend.width()
+    sizes = [shown.header().sectionSize(column) for column in (AT, MEAN)]
+
+    def show(value: float, words: str) -> None:
+        columns = [dict.fromkeys((WIFI, LTE, TOTAL), value)] * 3
+        legend.show_values(LegendValues(words, columns, []), None)
+        QApplication.processEvents()
+
+    for value in (0.1, 5.0, 77.7, 123.4):
+        show(value, "At 88.88 s")
+        assert legend.width() == width, value
+        assert [shown.header().sectionSize(column) for column in (AT, MEAN)] == sizes, value
+    # A wider value widens its column, which keeps the new width.
+    show(123_456_789_012.0, "At 1.00 s")
+    wider = shown.header().sectionSize(AT)
+    assert wider > sizes[0]
+    show(1.0, "At 1.01 s")
+    assert shown.header().sectionSize(AT) == wider
 
 
 def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
@@ -353,6 +315,22 @@ def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
     QApplication.processEvents()
 
     assert child(view, Legend).width() == pytest.approx(width, abs=3)
+
+
+def test_a_double_click_shows_only_a_line_and_then_everything(view: PlotView) -> None:
+    view.show_runs([finished_traces()])
+    QApplication.processEvents()
+    shown = block(view)
+    at = shown.visualRect(view.legend_model.index_of(WIFI)).center()
+    for hidden in ({LTE, TOTAL}, set()):
+        QTest.mouseClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        QTest.mouseDClick(shown.viewport(), Qt.MouseButton.LeftButton, pos=at)
+        assert view.hidden == hidden
+    # Space switches the chosen line.
+    shown.setFocus()
+    shown.setCurrentIndex(view.legend_model.index_of(LTE))
+    QTest.keyClick(shown, Qt.Key.Key_Space)
+    assert view.hidden == {LTE}
 
 
 # ---- results ----

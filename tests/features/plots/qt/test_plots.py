@@ -9,7 +9,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
@@ -18,11 +18,11 @@ from tests.helpers.present import child, present
 
 from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, Curve
-from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
+from subflow_app.features.plots.core.drawing import BY_RUN, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
 from subflow_app.features.plots.qt.curve_item import TraceCurve
 from subflow_app.features.plots.qt.legend import Legend
-from subflow_app.features.plots.qt.legend_model import LegendModel
+from subflow_app.features.plots.qt.legend_model import AT, LegendModel
 from subflow_app.features.plots.qt.plot_stack import PlotStack
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.traces.core.traces import LiveTraces, TraceMark
@@ -57,7 +57,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
 
     titles = [plot.title.text() for plot in view.stack.time_plots]
     assert titles == ["Throughput  Mbit/s", "Congestion window  packets", "Round-trip time  ms"]
-    assert view.stack.time_plots[-1].item.getAxis("bottom").labelText == "Time (s)"
+    assert view.stack.time_plots[-1].item.getAxis("bottom").tickStrings([10.0], 1.0, 10.0) == ["10 s"]
     # All plots have the same height, left edge and time range, and show values from zero on.
     view.grab()
     areas = [plot.view.sceneBoundingRect() for plot in view.stack.time_plots]
@@ -76,7 +76,7 @@ def test_three_plots_with_units_on_every_axis(view: PlotView) -> None:
 def test_columns_of_the_legend_that_fit_leave_room_for_the_names(view: PlotView) -> None:
     show(view, finished_traces(RICH))
     legend = child(view, Legend)
-    header = legend.tree.header()
+    header = legend.blocks[0].header()
     assert header.sectionSize(0) >= 80
     assert header.length() <= legend.width()
 
@@ -87,9 +87,10 @@ def test_every_listed_plot_can_be_shown_and_leaves_room_for_the_names(view: Plot
     show(view, finished_traces(RICH))
     QApplication.processEvents()
     legend = child(view, Legend)
-    header = legend.tree.header()
-    assert header.sectionSize(0) >= 80
-    assert header.length() > legend.width()
+    shown = [block for block in legend.blocks if block.isVisible()]
+    assert len(shown) > 3
+    assert all(block.header().sectionSize(0) >= 80 for block in shown)
+    assert all(block.header().length() <= legend.width() for block in shown)
 
     show(view, finished_traces(RICH), finished_traces(LEARNING))
     over_time = [spec.id for spec in PLOTS if spec.kind == TIME]
@@ -198,12 +199,12 @@ def test_values_at_the_crosshair(view: PlotView) -> None:
     view.stack.set_cursor(4.98)  # nearest sample: 5.0 s
 
     cwnd = next(curve for curve in PLOTS_BY_ID["cwnd"].curves(traces) if curve.owner == "download/2")
-    row = view.legend_model.index(1, 0, view.legend_model.index(0, 0))
-    shown = view.legend_model.index(1, 2, view.legend_model.index(0, 0)).data()
+    row = view.legend_model.index_of(LTE, "cwnd")
+    shown = row.siblingAtColumn(AT).data()
     assert row.data() == "lte"
     # Samples are at 0.1 s, 0.2 s, ...: 5.0 s has index 49.
     assert float(shown) == pytest.approx(float(cwnd.values[49]), abs=0.05)
-    assert child(view, QLabel, "legend_time").text() == "At 4.98 s"
+    assert view.legend_model.heading(AT) == "At 4.98 s"
     # The crosshair stays when other runs are shown, and can be switched off.
     show(view, finished_traces(title="Another"))
     assert view.stack.cursor_s == 4.98
@@ -221,8 +222,11 @@ def test_crosshair_follows_the_mouse_and_the_arrow_keys(view: PlotView) -> None:
     start = present(view.stack.cursor_s)
     assert start == pytest.approx(5.0, abs=0.05)
 
+    clicked: list[float] = []
+    view.time_clicked.connect(clicked.append)
     QTest.keyClick(view.stack, Qt.Key.Key_Right)
-    assert view.stack.cursor_s == pytest.approx(start + 0.1, abs=1e-3)  # 1 % of 10 s
+    assert view.stack.cursor_s == pytest.approx(start + 0.1, abs=1e-3)  # a sample
+    assert clicked == [view.stack.cursor_s]
     QTest.keyClick(view.stack, Qt.Key.Key_Left, Qt.KeyboardModifier.ShiftModifier)
     assert view.stack.cursor_s == pytest.approx(start - 0.9, abs=1e-3)
 
@@ -255,22 +259,23 @@ def test_nearest_sample_counts_up_to_half_a_step(time_s: float, expected: float)
 
 def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
     show(view)
-    group = view.legend_model.index(0, 0)
-    view.legend_model.toggle(view.legend_model.index(0, 0, group))
+    view.legend_model.toggle(view.legend_model.index_of(WIFI))
 
     assert view.hidden == {WIFI}
     assert [plot.curves[WIFI].isVisible() for plot in view.stack.time_plots] == [False] * 3
     assert [plot.curves[LTE].isVisible() for plot in view.stack.time_plots] == [True] * 3
-    assert group.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.PartiallyChecked
+    for plot_id in ("throughput", "cwnd", "rtt"):
+        index = view.legend_model.index_of(WIFI, plot_id)
+        assert index.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked
     assert not view.stack.time_plots[1].ticks[WIFI, "loss"].isVisible()
     # The curve stays hidden in the next run.
     show(view, finished_traces(title="Again"))
     assert not view.stack.time_plots[0].curves[WIFI].isVisible()
-    # A flow switches its curves, and a curve can be shown on its own.
+    # A plot switches its curves, and a curve can be shown on its own.
     model = view.legend_model
     model.set_hidden(frozenset())
     group = model.index(0, 0)
-    alone = model.index(1, 0, group)
+    alone = model.index_of(LTE)
     for change, hidden in (
         (lambda: model.toggle(group), {WIFI, LTE, TOTAL}),
         (lambda: model.toggle(group), set()),
@@ -283,8 +288,9 @@ def test_switching_a_line_off_hides_it_in_all_plots(view: PlotView) -> None:
 
 def test_click_on_a_name_switches_it(qtbot: QtBot, view: PlotView) -> None:
     show(view)
-    tree = child(view, Legend).tree
-    rect = tree.visualRect(view.legend_model.index(0, 0, view.legend_model.index(0, 0)))
+    QApplication.processEvents()
+    tree = child(view, Legend).blocks[0]
+    rect = tree.visualRect(view.legend_model.index_of(WIFI))
 
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=rect.center())
     assert view.hidden == {WIFI}
@@ -292,12 +298,13 @@ def test_click_on_a_name_switches_it(qtbot: QtBot, view: PlotView) -> None:
     assert view.hidden == {LTE, TOTAL}
 
 
-def test_legend_model_groups_flows_and_is_sound(qtmodeltester, view: PlotView) -> None:
+def test_legend_model_names_flows_that_differ_and_is_sound(qtmodeltester, view: PlotView) -> None:
     show(view, finished_traces(make_scenario(make_flow("download", count=11), make_flow("noise", "cbr", ("wifi",)))))
     model = view.legend_model
-    titles = [model.index(row, 0).data() for row in range(model.rowCount())]
-    assert titles == [*(f"download.{number}" for number in range(1, 12)), "noise"]
-    assert [model.index(row, 0, model.index(0, 0)).data() for row in range(3)] == ["wifi", "lte", "total"]
+    assert [model.index(row, 0).data() for row in range(3)] == ["Throughput", "Congestion window", "Round-trip time"]
+    names = model.names(0, short=False)
+    paths = ("wifi", "lte", "total")
+    assert names == [*(f"download.{number} · {path}" for number in range(1, 12) for path in paths), "noise"]
     qtmodeltester.check(model)
     qtmodeltester.check(LegendModel())
 
@@ -309,19 +316,19 @@ def test_overlay_has_colour_per_run_or_colour_per_subflow_and_dash_per_run(view:
     show(view, finished_traces(title="LIA"), finished_traces(title="Uncoupled"))
     plot = view.stack.time_plots[0]
     other = CurveId(1, "download/1", "subflow")
+    view.set_choices(CurveChoices(colour_by=BY_RUN))
     first, second = plot.curves[WIFI].opts["pen"], plot.curves[other].opts["pen"]
     assert first.color() != second.color()
     assert first.style() == second.style() == Qt.PenStyle.SolidLine
 
-    view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
+    view.set_choices(CurveChoices())
     first, second = plot.curves[WIFI].opts["pen"], plot.curves[other].opts["pen"]
     assert first.color() == second.color()
     assert first.style() == Qt.PenStyle.SolidLine
     assert list(second.dashPattern()) == list(palette.dash(1))
     assert first.color() != plot.curves[LTE].opts["pen"].color()
-    # The legend groups the runs.
-    model = view.legend_model
-    assert [model.index(row, 0).data() for row in range(2)] == ["LIA", "Uncoupled"]
+    # The legend names the runs.
+    assert view.legend_model.names(0, short=False)[:2] == ["LIA · wifi", "Uncoupled · wifi"]
 
 
 def test_seeds_are_their_mean_and_each_again(view: PlotView) -> None:
@@ -438,7 +445,7 @@ def test_run_without_samples_draws_nothing_and_warns_of_nothing(view: PlotView) 
     view.grab()
 
     assert view.stack.latest_time_s == 0.0
-    assert child(view, QLabel, "legend_time").text() == "No samples yet"
+    assert view.legend_model.heading(AT) == ""
 
 
 def test_curves_follow_the_speed_rules(view: PlotView) -> None:

@@ -6,12 +6,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QColorDialog, QMenu
+from PySide6.QtWidgets import QApplication, QColorDialog, QMenu
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 from tests.helpers.present import child
 
-from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
+from subflow_app.features.plots.core.drawing import BY_RUN, CurveChoices
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.legend import Legend
 from subflow_app.features.plots.qt.legend_model import CURVE_ROLE
@@ -26,7 +26,7 @@ GREEN = palette.OKABE_ITO["green"]
 
 @pytest.fixture
 def view(view: PlotView) -> PlotView:
-    view.set_choices(CurveChoices(colour_by=BY_SUBFLOW))
+    view.set_choices(CurveChoices())
     view.show_runs([finished_traces(title="first"), finished_traces(title="second")])
     return view
 
@@ -63,7 +63,7 @@ def test_colour_is_kept_for_other_runs_and_can_be_reset(view: PlotView) -> None:
 
 
 def test_where_colours_tell_runs_apart_a_line_has_its_new_colour_in_its_run(view: PlotView) -> None:
-    view.set_choices(CurveChoices())
+    view.set_choices(CurveChoices(colour_by=BY_RUN))
     of_the_other = view.stack.curves[WIFI._replace(run=1)].colour
     view.set_colour(WIFI, GREEN)
 
@@ -81,9 +81,10 @@ def test_bars_have_the_colour_of_their_flow(view: PlotView) -> None:
 
 
 def test_menu_of_a_line_offers_distinct_colours_first(view: PlotView) -> None:
-    child(view, Legend).set_current(WIFI)
+    legend = child(view, Legend)
+    legend.set_current(WIFI)
     # A position beside all entries, as for the menu key: the menu belongs to the current entry.
-    menu = child(child(view, Legend).make_menu(QPoint(5, 5000)), QMenu, "legend_colours")
+    menu = child(legend.make_menu(legend.blocks[0], QPoint(5, 5000)), QMenu, "legend_colours")
     actions = [action for action in menu.actions() if not action.isSeparator()]
 
     assert [action.text() for action in actions[:3]] == ["Blue", "Vermilion", "Green"]
@@ -101,11 +102,12 @@ def test_any_other_colour_can_be_asked_for(view: PlotView) -> None:
     assert {colour.upper() for colour in colours(view, "download/1")} == {"#AB34CD"}
 
 
-def test_click_with_alt_shows_a_line_alone_and_the_tool_tip_says_so(view: PlotView) -> None:
-    tree = child(view, Legend).tree
+def test_click_with_alt_shows_a_line_alone_as_a_double_click_does(view: PlotView) -> None:
+    QApplication.processEvents()
+    tree = child(view, Legend).blocks[0]
     index = view.legend_model.index_of(WIFI)
     position = tree.visualRect(index).center()
     QTest.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.AltModifier, position)
 
     assert view.hidden == frozenset(view.stack.curves) - {WIFI}
-    assert "Alt+click: show only this" in index.data(Qt.ItemDataRole.ToolTipRole)
+    assert "Double click: show only this" in index.data(Qt.ItemDataRole.ToolTipRole)

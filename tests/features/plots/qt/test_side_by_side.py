@@ -83,7 +83,7 @@ def test_each_run_has_a_column_named_after_what_differs(view: PlotView) -> None:
         assert len({round(place.top()) for place in places}) == 1
         # Only the first column shows the numbers of the axis.
         assert [plot.item.getAxis("left").style["showValues"] for plot in row] == [True, False, False]
-    assert all(plot.item.getAxis("bottom").labelText == "Time (s)" for plot in shown[-1])
+    assert all(plot.item.getAxis("bottom").style["showValues"] for plot in shown[-1])
 
 
 def test_switching_back_and_one_run_alone_are_as_before(view: PlotView) -> None:
@@ -253,8 +253,8 @@ def test_a_page_grows_with_its_plots_and_names_runs_shortly(view: PlotView) -> N
     height = float(root.attrib["viewBox"].split()[3])
     assert height > 100 * len(view.stack.specs)  # pt
     texts = [text for each in root.iter() if (text := (each.text or "").strip())]
-    assert any(text.startswith("olia: ") for text in texts)
-    assert not any(text.startswith("Two paths: olia: ") for text in texts)
+    assert {"lia", "olia"} <= set(texts)
+    assert not any(text.startswith("Two paths: olia") for text in texts)
 
 
 def test_more_columns_than_fit_are_scrolled(qtbot: QtBot, view: PlotView) -> None:

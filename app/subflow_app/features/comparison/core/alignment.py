@@ -307,6 +307,11 @@ class AlignedTraces:
         return self.traces.controllers
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """Names of script versions."""
+        return self.traces.versions
+
+    @property
     def mss_bytes(self) -> int:
         """Payload of a full packet, bytes."""
         return self.traces.mss_bytes

@@ -108,6 +108,19 @@ class CompareDialog(QDialog):
             STARTS_APART_S if self.apart.isChecked() else 0.0,
         )
 
+    def fill(self, draft: ComparisonDraft) -> None:
+        """Fills the fields with an earlier comparison, as far as the scenario still has its choices."""
+        self.flow.choose(draft.flow)
+        self.controllers.choose(draft.controllers)
+        first, _, last = draft.seeds.partition("..")
+        self.first_seed.setValue(int(first))
+        self.seeds.setValue(int(last or first) - int(first) + 1)
+        key, values = draft.varied[0] if draft.varied else ("", "")
+        self.varied.choose(key)
+        if key and self.varied.currentData() == key:
+            self.values.setText(values)
+        self.apart.setChecked(draft.starts_apart_s > 0.0)
+
     @property
     def estimate(self) -> ComparisonEstimate | None:
         """The estimate of the current fields; None while it is computed."""

@@ -104,11 +104,13 @@ class CompareFeature(Feature):
         self._asked = Counter[str]()  # number of queries by kind, used to drop outdated results
         self._title, self._wanted = "", 0  # title of the comparison, and the number of its runs; 0: no run is missing
         self.dialog: CompareDialog | None = None  # while it is open
+        self._drafts: dict[SweepJob, ComparisonDraft] = {}  # contents of the dialog by comparison
+        self._draft: ComparisonDraft | None = None  # of the comparison shown, if it came from the dialog
 
     # ---- runs for a comparison ----
 
-    def ask(self) -> None:
-        """Opens the dialog for a comparison of the open scenario.
+    def ask(self, draft: ComparisonDraft | None = None) -> None:
+        """Opens the dialog for a comparison of the open scenario, filled with an earlier one if given.
 
         Raises:
             InputError: if no writable database is open, or no flow has a controller.
@@ -160,6 +162,8 @@ class CompareFeature(Feature):
         dialog.completing.connect(self._complete_batch)
         dialog.show_wanted.connect(lambda: self._show_batch(dialog.job))
         dialog.finished.connect(self._on_dialog_closed)
+        if draft is not None:
+            dialog.fill(draft)
         open_dialog(dialog)
 
     def _on_dialog_closed(self) -> None:
@@ -185,6 +189,7 @@ class CompareFeature(Feature):
         sweeps = ports.features[SweepFeature].session
         job = comparison_job(plan, store, jobs_beside_window(), limits=sweeps.limits, sweep_id=sweep_id)
         study = sweeps.start(job, reports_end=False)
+        self._drafts[job] = dialog.draft
         # Connected before the dialog, which may close when the comparison ends.
         study.ended.connect(lambda job, outcome: self._on_batch_ended(job, outcome))
         dialog.follow(study, job)
@@ -213,7 +218,8 @@ class CompareFeature(Feature):
         if job is None or job.sweep_id is None or store is None:
             return
         sweep_id = job.sweep_id
-        self._compare(lambda: compared_ids(store, sweep_id), title=job.plan.name, wanted=job.plan.n_runs)
+        draft = self._drafts.get(job)
+        self._compare(lambda: compared_ids(store, sweep_id), title=job.plan.name, wanted=job.plan.n_runs, draft=draft)
 
     def back(self) -> None:
         """Returns to the panels that were shown before the comparison, or before one of its runs."""
@@ -287,6 +293,7 @@ class CompareFeature(Feature):
         title: str = "",
         wanted: int = 0,
         pair: tuple[int, int] | None = None,
+        draft: ComparisonDraft | None = None,
     ) -> None:
         """Compares the runs that `numbers` returns in a worker thread; `wanted` is the number of runs asked for."""
         from subflow_app.features.comparison.core.compared_runs import Choices, compare, read_runs
@@ -307,6 +314,7 @@ class CompareFeature(Feature):
 
         def succeeded(compared: ComparedRuns) -> None:
             self._title, self._wanted = title, wanted
+            self._draft = draft
             self._show(compared)
             if pair is not None:
                 self.view.choose_pair(*pair)
@@ -419,6 +427,7 @@ class CompareFeature(Feature):
             self._view.page.back.clicked.connect(self.back)
             self._view.page.runs_wanted.connect(self._open_runs)
             self._view.page.export_button.setDefaultAction(self.ports.bar["compare.export_figure"])
+            self._view.page.change_wanted.connect(lambda: self.ask(self._draft))
             self.pages.addWidget(self._view)
         return self._view
 
@@ -443,6 +452,7 @@ class CompareFeature(Feature):
     def _show(self, compared: ComparedRuns) -> None:
         self._runs, self._versions = compared.runs, compared.versions
         self.view.show_compared(compared, title=self._title, wanted=self._wanted)
+        self.view.page.change.setVisible(self._draft is not None)
         self.pages.setCurrentWidget(self.view)
         self.changed.emit()
 

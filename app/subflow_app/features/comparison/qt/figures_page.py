@@ -1,6 +1,7 @@
 """The first page of a comparison: a row for each measure with its figure and its numbers, and the runs beside them.
 
-A click in the list of runs opens a run. The dots of the selected run are ringed in all figures.
+A click in the list of runs opens a run. The dots of the run under the mouse, or else of the selected run, are ringed
+in all figures. A click on the name of a group makes it the reference.
 """
 
 from __future__ import annotations
@@ -42,6 +43,7 @@ from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, heading,
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import ColourKey, hex_colour
+from subflow_app.vocabulary.picture import Hit
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.values import RunRow
 
@@ -87,6 +89,7 @@ class FiguresPage(QWidget):
 
     runs_wanted = Signal(object, str)  # numbers of runs to open in the plots, and a text about them
     reference_chosen = Signal(int)
+    change_wanted = Signal()  # the controllers, seeds or variations of this comparison are to be changed
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """Starts without a comparison."""
@@ -105,6 +108,9 @@ class FiguresPage(QWidget):
         self.export_button = named(QToolButton(self, autoRaise=True), "comparison_export")
         self.export_button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.export_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.change = named(QPushButton(tr("C&hange…"), self), "comparison_change")
+        self.change.setToolTip(tr("Choose other controllers, seeds or variations, and compare again"))
+        self.change.hide()
         self.copy_button = named(QPushButton(tr("&Copy table"), self), "comparison_copy_figures")
         self.lead = named(Label(self, wordWrap=True), "comparison_lead")
         self.lead.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -127,6 +133,7 @@ class FiguresPage(QWidget):
         self.list.selectionModel().selectionChanged.connect(self._on_selected)
         self.list.opened.connect(self._open_current)
         self.all.clicked.connect(self._open_all)
+        self.change.clicked.connect(self.change_wanted)
         self.reference.activated.connect(self.reference_chosen)
 
     def show_figures(self, compared: ComparedRuns, *, title: str, wanted: int) -> None:
@@ -159,7 +166,9 @@ class FiguresPage(QWidget):
 
     def _place_parts(self) -> None:
         names = v_box(None, self.title, self.subtitle, margins=0, spacing=2)
-        head = h_box(None, self.back, 8, (names, 1), self.export_button, self.copy_button, margins=(8, 8, 12, 4))
+        head = h_box(
+            None, self.back, 8, (names, 1), self.change, self.export_button, self.copy_button, margins=(8, 8, 12, 4)
+        )
         columns = QWidget(self._body)
         h_box(columns, _head(tr("Measure"), _NAME), (_head(tr("Runs and 95 % interval of the mean"), _FIGURE), 1),
               _head(tr("Mean"), _MEAN, is_number=True), self._difference_head(), _head(tr("Result"), _RESULT),
@@ -194,6 +203,8 @@ class FiguresPage(QWidget):
             row = FigureRowView(len(self.rows), self._body)
             row.plot.chosen.connect(lambda hit: self._select(hit.run_ids))
             row.plot.opened.connect(lambda hit: self._open(hit.run_ids))
+            row.plot.pointed.connect(self._on_pointed)
+            row.plot.name_clicked.connect(self._on_name_clicked)
             self._rows_layout.insertWidget(len(self.rows), row)
             self.rows.append(row)
         for row, figure in zip(self.rows, self.figures, strict=True):
@@ -228,12 +239,29 @@ class FiguresPage(QWidget):
         self.all.setText(tr("All {count} over each other", count=count))
         self.all.setEnabled(count > 1)
 
+    def _on_pointed(self, hit: Hit | None) -> None:
+        """Rings the dots of the run under the mouse in all figures, or again those of the selected run."""
+        if hit is None:
+            self._ring_selected()
+            return
+        for row in self.rows:
+            row.ring(hit.run_ids[0] if hit.run_ids else None)
+
+    def _on_name_clicked(self, place: int) -> None:
+        """Compares with the clicked group."""
+        if place != self.reference.currentIndex():
+            self.reference.setCurrentIndex(place)
+            self.reference_chosen.emit(place)
+
     def _select(self, run_ids: Sequence[int]) -> None:
         place = next((place for place, each in enumerate(self._runs) if each.run.id in run_ids), None)
         if place is not None:
             self.list.selectRow(place)
 
     def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
+        self._ring_selected()
+
+    def _ring_selected(self) -> None:
         """Rings the dots of the selected run in all figures."""
         run = self._current
         for row in self.rows:
@@ -295,6 +323,7 @@ class FigureRowView(QFrame):
         self.plot.setMaximumHeight(count * _LINE + _AXIS)
         self.plot.setAccessibleName(tr("Runs by {measure}", measure=figure.title))
         self.plot.show_panel(figure.panel, figure.hits)
+        self.plot.set_name_count(count)
         for label in self._labels:
             self._grid.removeWidget(label)
             label.deleteLater()

@@ -202,10 +202,18 @@ def with_bar_at(text: str, bar: StripBar, start_s: float, end_s: float) -> str:
     return toml_edit.append_table(text, "events", {"at": time_text(end_s), **values, bar.key: True})
 
 
-def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step_s: float) -> str:
+def with_outage(
+    text: str, row_key: str, start_s: float, duration_s: float, step_s: float, end_s: float | None = None
+) -> str:
     """Return the scenario text with a new outage, in which a link is down or a flow's subflows are closed.
 
-    The outage lasts a tenth of the run, or less if the run ends earlier.
+    Args:
+        text: the scenario text.
+        row_key: key of the link or flow.
+        start_s: start of the outage, s.
+        duration_s: duration of the run, s.
+        step_s: grid spacing of the times, s.
+        end_s: end of the outage, s; None: a tenth of the run later, or the end of the run if that comes first.
 
     Raises:
         TomlEditError: if the text is not TOML.
@@ -213,7 +221,8 @@ def with_outage(text: str, row_key: str, start_s: float, duration_s: float, step
     section, _, name = row_key.partition(".")
     noun, key = ("link", "up") if section == "links" else ("flow", "open")
     start_s = snapped(start_s, step_s, 0.0, max(duration_s - LEAST_BAR_S, 0.0))
-    end_s = snapped(start_s + duration_s / 10, step_s, start_s + LEAST_BAR_S, duration_s)
+    wanted_s = start_s + duration_s / 10 if end_s is None else end_s
+    end_s = snapped(wanted_s, step_s, start_s + LEAST_BAR_S, duration_s)
     text = toml_edit.append_table(text, "events", {"at": time_text(start_s), noun: name, key: False})
     return toml_edit.append_table(text, "events", {"at": time_text(end_s), noun: name, key: True})
 

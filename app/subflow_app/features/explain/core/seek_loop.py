@@ -52,6 +52,7 @@ class SeekLoop:
         # Warning about the replay of this run; empty before the first seek, and if no problem was found.
         self.notice = ""
         self._began = 0.0
+        self.took_s: float | None = None  # duration of the latest answered seek, s
 
     def ask(self, time_s: float) -> bool:
         """Request the state at a time and drop older requests; True if the caller must call `work`."""
@@ -121,6 +122,7 @@ class SeekLoop:
             return
         with self._changed:
             self._found = wanted_s, instant
+            self.took_s = time.monotonic() - self._began
 
     def _is_interrupted(self) -> bool:
         return self._is_stopped or self._wanted_s is not None

@@ -27,8 +27,6 @@ from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QStatusBar
-
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.explained import DecisionSteps, ExplainedDecision
     from subflow_app.features.explain.core.replay import Replay
@@ -47,7 +45,6 @@ if TYPE_CHECKING:
 _PATIENCE_MS = 40
 
 _PROGRESS_MS = 100
-_MESSAGE_MS = 10_000
 # The decision of a moving playhead is searched at most this often.
 _FOLLOW_MS = 120
 _SAME_S = 0.5e-9  # times of a run are whole nanoseconds
@@ -67,9 +64,6 @@ class ExplainPorts(FeatureHolder, StudyPorts, Protocol):
     runs: RunControl
     shown: ShownRuns
     topology: TopologyView
-
-    def statusBar(self) -> QStatusBar:
-        """The status bar, for hints about the next step."""
 
     def tell(self, text: str) -> None:
         """Show a message for a while."""
@@ -189,7 +183,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
             told = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
-            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.tell(told)
             return
         self.ports.docks.set_open("explain", True)
         self.ports.docks.raise_panel("explain")
@@ -276,11 +270,11 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         time_s = self._snapped(curve.run, owner, time_s)
         self._here = (curve, time_s)
         if not self.ports.docks.is_open("explain"):
-            # While the panel is closed, nothing would show the decision, so the status bar shows the keys to open it.
+            # While the panel is closed, nothing would show the decision, so a message shows the keys to open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
-            self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+            self.ports.tell(told)
             return
         self.ports.docks.raise_panel("explain")
         self.explain(curve.run, owner, time_s)
@@ -394,9 +388,12 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             self._follow_timer.start()
 
     def _follow(self) -> None:
-        time_s = self.ports.features[PlayheadFeature].playhead.time_s
+        playhead = self.ports.features[PlayheadFeature].playhead
+        time_s = playhead.looked_s
         if self._followed is None or time_s is None or self._followed[0] >= len(self.ports.plots.runs):
             return
+        if playhead.run_shown != self._followed[0]:
+            return  # the time belongs to another run
         self._why, self._is_following = "", True
         self._search(*self._followed, time_s)
 

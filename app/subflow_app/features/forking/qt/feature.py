@@ -23,7 +23,7 @@ from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
-    from PySide6.QtWidgets import QStatusBar, QWidget
+    from PySide6.QtWidgets import QWidget
 
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.story import Try
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 
 _PATIENCE_MS = 40  # the window waits this long for a worker, so that short work completes immediately
-_MESSAGE_MS = 6000
 
 
 class ForkPorts(FeatureHolder, Protocol):
@@ -61,8 +60,8 @@ class ForkPorts(FeatureHolder, Protocol):
     def window(self) -> QWidget:
         """The parent of the dialog."""
 
-    def statusBar(self) -> QStatusBar:
-        """The status bar, for progress."""
+    def tell(self, text: str) -> None:
+        """Show a message for a while."""
 
     def tell_failure(self, error: Exception) -> None:
         """Show an error."""
@@ -223,7 +222,7 @@ class ForkFeature(Feature):
             return
         self._given_up.set()
         given_up = self._given_up = threading.Event()
-        ports.statusBar().showMessage(tr("Going to {time} of {run}…", time=f"{plan.at_s:g} s", run=plan.origin.title))
+        ports.tell(tr("Going to {time} of {run}…", time=f"{plan.at_s:g} s", run=plan.origin.title))
 
         def run(state: ForkState) -> None:
             if given_up.is_set():
@@ -259,7 +258,7 @@ class ForkFeature(Feature):
             QueuedRun(ScenarioSource(plan.scenario, plan.text, Use.FORK), plan.name, make)
         )
         told = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
-        self.ports.statusBar().showMessage(told, _MESSAGE_MS)
+        self.ports.tell(told)
 
     def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None

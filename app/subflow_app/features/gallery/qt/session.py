@@ -42,8 +42,6 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
-    from PySide6.QtWidgets import QStatusBar
-
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
@@ -76,8 +74,8 @@ class GalleryPorts(PanelPorts, Protocol):
     notices: Notices
     shown: ShownRuns
 
-    def statusBar(self) -> QStatusBar:
-        """The status bar, for messages about running jobs."""
+    def tell(self, text: str) -> None:
+        """Show a message for a while."""
 
     def tell_failure(self, error: Exception) -> None:
         """Show an error."""
@@ -242,7 +240,7 @@ class GallerySession(QObject):
         def write() -> Path:
             return write_report(chosen, Path(folder), render=process.draw).html
 
-        self._ports.statusBar().showMessage(tr("The report is being written…"))
+        self._ports.tell(tr("The report is being written…"))
         exports.write_later("write report", write)
 
     def may_close(self) -> bool:

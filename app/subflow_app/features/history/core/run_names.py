@@ -65,14 +65,23 @@ def shared_words(titles: Sequence[str]) -> int:
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
-    """Controllers, each once, of those flows of a run for which a run in `alike` uses a different controller."""
+    """Controllers, each once, of those flows of a run for which a run in `alike` uses a different controller.
+
+    Two versions of a script are different controllers.
+    """
+    others = [_named_controllers(other) for other in alike]
     return list(
         dict.fromkeys(
             controller
-            for flow, controller in traces.controllers.items()
-            if any(other.controllers.get(flow) != controller for other in alike)
+            for flow, controller in _named_controllers(traces).items()
+            if any(other.get(flow) != controller for other in others)
         )
     )
+
+
+def _named_controllers(traces: Traces) -> dict[str, str]:
+    """Controllers by flow; a script whose text differs between the runs is named with its version."""
+    return {flow: traces.versions.get(name, name) for flow, name in traces.controllers.items()}
 
 
 def numbered(names: Sequence[str]) -> list[str]:

@@ -37,7 +37,7 @@ class Reports(QObject):
         tell: Callable[[str], object],
         parent: QWidget,
     ) -> None:
-        """The dialogs belong to ``parent``; ``tell`` shows progress in the status bar."""
+        """The dialogs belong to ``parent``; ``tell`` shows progress."""
         super().__init__(parent)
         self._exports = exports
         self._database = database

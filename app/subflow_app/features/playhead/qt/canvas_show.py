@@ -71,7 +71,7 @@ def _reach(normal: np.ndarray[tuple[int], np.dtype[np.float64]], *, is_router: b
     return node_reach(float(normal[1]), float(normal[0]), is_router=is_router)
 
 
-_LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
+_LEAST_WIDTH, _MOST_WIDTH, _MOST_ROWS, _TOP = 190, 260, 4, 3
 _LEAST_BAR, _GAP = 32, 8
 _STATES = {
     "closed": translatable("closed"),
@@ -119,8 +119,12 @@ class Gauges(QWidget):
         return max(1, min(len(self.gauges), self.width() // self._least_width))
 
     @property
+    def _column_width(self) -> int:
+        return max(1, min(self.width() // self._columns, max(_MOST_WIDTH, self._least_width)))
+
+    @property
     def _least_width(self) -> int:
-        return max(_LEAST_WIDTH, self.fontMetrics().averageCharWidth() * 40)
+        return max(_LEAST_WIDTH, self.fontMetrics().averageCharWidth() * 24)
 
     @property
     def _row_height(self) -> int:
@@ -144,7 +148,7 @@ class Gauges(QWidget):
             self.chosen.emit(split_owner(gauge.window.owner).name)
 
     def _gauge_at(self, at: QPoint) -> Gauge | None:
-        row, column = (at.y() - _TOP) // self._row_height, at.x() * self._columns // max(self.width(), 1)
+        row, column = (at.y() - _TOP) // self._row_height, min(at.x() // self._column_width, self._columns - 1)
         number = row * self._columns + column
         return self.gauges[number] if row >= 0 and number < len(self._shown()) else None
 
@@ -156,7 +160,7 @@ class Gauges(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         columns, shown = self._columns, self._shown()
-        width = self.width() // columns
+        width = self._column_width
         for number, gauge in enumerate(shown):
             row, column = divmod(number, columns)
             area = QRect(column * width + 8, row * self._row_height + _TOP, width - 16, self._row_height)
@@ -435,8 +439,8 @@ class CanvasShow(QObject):
         playhead.left.connect(self._clear)
         playhead.events_changed.connect(self._forget_run)
         follow_theme(self._recolour)
-        if playhead.time_s is not None:
-            self._on_moved(playhead.time_s)
+        if playhead.looked_s is not None:
+            self._on_moved(playhead.looked_s)
 
     @property
     def places(self) -> PacketPlaces | None:
@@ -474,6 +478,8 @@ class CanvasShow(QObject):
 
     def _on_moved(self, _time_s: float) -> None:
         self._draw_links()
+        if self._playhead.preview_s is not None and not self._playhead.is_fast and self.item is not None:
+            self.item.setOpacity(_STALE_OPACITY)  # the packets are those of another time
         if self._playhead.instant is None:
             self._draw_gauges()
         elif not self._stale.isActive():
@@ -491,14 +497,14 @@ class CanvasShow(QObject):
             self.item.setOpacity(_STALE_OPACITY)
 
     def _draw(self) -> None:
-        if self._playhead.time_s is None:
+        if self._playhead.looked_s is None:
             return
         self._draw_links()
         self._draw_packets()
         self._draw_gauges()
 
     def _draw_links(self) -> None:
-        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.time_s
+        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.looked_s
         if run is None or samples is None or time_s is None:
             return
         self._is_shown = True
@@ -535,7 +541,7 @@ class CanvasShow(QObject):
         )
 
     def _draw_gauges(self) -> None:
-        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.time_s
+        run, samples, time_s = self._playhead.run, self._playhead.samples, self._playhead.looked_s
         if run is None or samples is None or time_s is None:
             return
         if not self._matched(run.traces):
@@ -581,13 +587,12 @@ class CanvasShow(QObject):
         if self._is_shown:
             self._is_shown = False
             self._view.clear_link_states()
-            self._view.set_position(None)
 
     # ---- cached relation of picture and run ----
 
     def _forget_picture(self) -> None:
         self._tracks = self._matching = None
-        if self._playhead.time_s is not None:
+        if self._playhead.looked_s is not None:
             self._draw()
 
     def _forget_run(self) -> None:

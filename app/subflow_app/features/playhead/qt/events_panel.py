@@ -63,7 +63,7 @@ class EventList(TableModel[RunEvent]):
         return self._events.row(int(self._numbers[row]))
 
 
-_COMBO_LETTERS = 18  # longer names are truncated; the opened list is wider
+_COMBO_LETTERS = 9
 _MOST_OWNERS = 500  # a longer list would be unusable
 
 
@@ -162,7 +162,7 @@ class EventsPanel(QWidget):
         """Selects the last event at or before the time of the playhead, or clears the selection if all come later."""
         if not self.isVisible():
             return
-        time_s = self._playhead.time_s
+        time_s = self._playhead.looked_s
         row = self.model.row_of(time_s) if time_s is not None else -1
         self._is_following = True
         if row < 0:

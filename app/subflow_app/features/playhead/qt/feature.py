@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from PySide6.QtCore import QObject, Qt
 
+from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 from subflow_app.features.playhead.qt.playhead import Playhead, ScrubbedRun
 from subflow_app.features.playhead.qt.strip import BUTTONS, TransportStrip
 from subflow_app.features.traces.core.events import DECISION
@@ -24,6 +25,8 @@ from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import QUndoStack
+
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.topology.view import TopologyView
     from subflow_app.features.explain.core.run_events import RunEvents
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from subflow_app.features.running.core.runs import RunJob
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.running.qt.run_session import RunSession
+    from subflow_app.features.running.qt.run_status import RunStatus
     from subflow_app.features.running.qt.shown_runs import RunOpening, ShownRuns
     from subflow_app.features.traces.core.traces import Traces
     from subflow_app.toolkit.notices import Notices
@@ -69,11 +73,12 @@ class PlotsShow(QObject):
         self._plots.set_pin(None)
 
     def _show(self) -> None:
-        time_s = self._playhead.time_s
-        if time_s is None:
-            return
-        self._let_lines_be_dragged()
-        self._plots.set_pin(time_s)
+        time_s, preview_s = self._playhead.time_s, self._playhead.preview_s
+        if time_s is not None and preview_s is None:
+            self._let_lines_be_dragged()
+            self._plots.set_pin(time_s)
+        elif preview_s is not None:
+            self._plots.point_at(preview_s)
 
     def _let_lines_be_dragged(self) -> None:
         for stack in self._plots.stacks:
@@ -95,10 +100,12 @@ class PlayheadPorts(StudyPorts, Protocol):
     """Parts of the window that the playhead uses."""
 
     documents: Documents
+    document_stack: QUndoStack
     notices: Notices
     opening: RunOpening
     plots: PlotView
     preferences: Preferences
+    run_status: RunStatus
     runs: RunControl
     session: RunSession
     shown: ShownRuns
@@ -119,8 +126,9 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self.ports = ports
         self.playhead = Playhead(ports.workers, self)
         names = (*BUTTONS, "go_to", "live", "leave")
+        self.lanes = EventStrip(ports.documents.doc, ports.document_stack)
         self.strip: TransportStrip = TransportStrip(
-            self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}
+            self.playhead, {name: ports.bar[f"playhead.{name}"] for name in names}, self.lanes, ports.run_status
         )
         self._jobs: dict[int, RunJob] = {}  # jobs of runs in memory, by the identity of their traces
         self.canvas: CanvasShow | None = None  # created at the first seek
@@ -147,8 +155,8 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         self._acts[name]()
 
     def move_to(self, time_s: float) -> None:
-        """Moves the playhead if it is in use; otherwise does nothing, so that clicks in the plots do not start it."""
-        if self.playhead.time_s is not None:
+        """Moves the playhead; does nothing while it follows a run in progress, which a click must not hold."""
+        if self.playhead.run is not None and not self.playhead.transport.follows:
             self.playhead.seek(time_s)
 
     def make(self) -> EventsPanel:
@@ -166,12 +174,24 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         ports.runs.ticked.connect(lambda _progress: playhead.on_run_grew())
         ports.runs.ended.connect(lambda _job, _result: self._on_shown())
         ports.plots.time_clicked.connect(self.move_to)
+        ports.plots.pointed.connect(playhead.point_at)
+        self.strip.pointed.connect(playhead.point_at)
+        ports.plots.line_chosen.connect(lambda line: playhead.set_run(line.run))
         playhead.moved.connect(self._on_moved)
-        playhead.left.connect(lambda: self.strip.say_left_out(0))
+        playhead.left.connect(self._on_left)
         playhead.changed.connect(self._on_changed)
         ports.documents.edited.connect(self._compare_picture)
         ports.documents.replaced.connect(lambda _doc: self._compare_picture())
         self.strip.said.connect(self._tell)
+        ports.documents.replaced.connect(self.lanes.set_document)
+        ports.topology.selection_changed.connect(self.lanes.set_selected)
+        self.lanes.row_chosen.connect(ports.topology.select)
+        self.lanes.activated.connect(ports.topology.activated)
+        self.lanes.failed.connect(ports.topology.edit_refused)
+        ports.plots.axis_changed.connect(self._align)
+
+    def _align(self) -> None:
+        self.strip.align(self.ports.plots.axis_ends, self.ports.plots.seen_s)
 
     def possible(self) -> frozenset[str]:
         """Ids of the possible actions.
@@ -231,21 +251,29 @@ class PlayheadFeature(PanelFeature["EventsPanel"]):
         # Connected after the canvas, which counts the omitted packets while it draws.
         self.playhead.arrived.connect(lambda: self.strip.say_left_out(canvas.left_out))
 
-    def _on_moved(self, time_s: float) -> None:
+    def _on_moved(self, _time_s: float) -> None:
         if self.canvas is None:
             self._show_on_canvas()
-        self.ports.topology.set_position(time_s)
+        self._note_looking()
+
+    def _on_left(self) -> None:
+        self.strip.say_left_out(0)
+        self._note_looking()
 
     def _on_event_chosen(self, time_s: float) -> None:
         self.playhead.transport.stop()
         self.playhead.seek(time_s)
 
-    def _on_changed(self) -> None:
-        is_looking = self.playhead.time_s is not None
+    def _note_looking(self) -> None:
+        """While a time is shown, the canvas does not follow a run in progress."""
+        is_looking = self.playhead.looked_s is not None
         if is_looking != self._was_looking:
             self._was_looking = is_looking
             self.ports.session.hold_link_states(is_looking)
             self._compare_picture()
+
+    def _on_changed(self) -> None:
+        self._note_looking()
         possible = self.possible()
         if possible != self._was_possible:
             self._was_possible = possible

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 FRAME_MS = 33
+_POINTING_MS = 16  # least interval between two previews
+FAST_S = 0.030  # a preview shows packets if a replayed state takes less than this
 _DEFAULT_STEP_S = 0.1
 _EVENTS_S = 0.5  # interval between reads of new events of a running simulation, s
 
@@ -80,6 +82,9 @@ class Playhead(QObject):
         self.samples: RunSamples | None = None
         # State of the simulation near the time shown; None while only samples are available.
         self.instant: Instant | None = None
+        self.preview_s: float | None = None  # time under the mouse, s, shown until the mouse leaves
+        self._pointed_s: float | None = None
+        self._pointing = timer(self, self._show_pointed, _POINTING_MS, is_single=True)
         self._ticked_at = 0.0
         self._event_kinds: frozenset[str] | None = None  # None: the default kinds
         self.event_owner = ""  # owner of the listed events; empty: all owners
@@ -95,6 +100,11 @@ class Playhead(QObject):
     def time_s(self) -> float | None:
         """The time shown, s; None while the playhead is not in use."""
         return self.transport.time_s
+
+    @property
+    def looked_s(self) -> float | None:
+        """The time that all views show, s: that under the mouse, else that of the playhead; None without either."""
+        return self.preview_s if self.preview_s is not None else self.transport.time_s
 
     @property
     def shown_s(self) -> float:
@@ -144,7 +154,8 @@ class Playhead(QObject):
 
     def _open(self, number: int) -> None:
         self._drop_replay()
-        had_time = self.transport.time_s is not None
+        had_time = self.looked_s is not None
+        self._forget_pointed()
         self._timer.stop()
         self.run_shown, self.events, self.samples = number, None, None
         self.event_owner = ""
@@ -196,9 +207,45 @@ class Playhead(QObject):
         """Moves to a time, limited to the simulated part of the run."""
         if self.run is None:
             return
+        self._forget_pointed()
         self.transport.go_to(time_s)
         self._show()
         self.changed.emit()
+
+    def _forget_pointed(self) -> None:
+        self._pointing.stop()
+        self._pointed_s = self.preview_s = None
+
+    def point_at(self, time_s: float | None) -> None:
+        """Shows the time under the mouse in all views until the mouse leaves (None); the playhead stays in place."""
+        self._pointed_s = time_s
+        if not self._pointing.isActive():
+            self._pointing.start()
+
+    def _show_pointed(self) -> None:
+        time_s = self._pointed_s
+        if self.run is None or self.transport.is_playing or (time_s is None and self.preview_s is None):
+            return
+        if time_s is not None:
+            time_s = min(max(time_s, 0.0), self.transport.known_s)
+        if time_s == self.preview_s:
+            return
+        self.preview_s = time_s
+        looked_s = self.looked_s
+        if looked_s is None:
+            self.instant = None
+            self.left.emit()
+            return
+        if time_s is None or self.is_fast:
+            self._want(looked_s)
+        else:
+            self.instant = None
+        self.moved.emit(looked_s)
+
+    @property
+    def is_fast(self) -> bool:
+        """True if the latest replayed state took so short that previews can show packets, too."""
+        return self._loop is not None and self._loop.took_s is not None and self._loop.took_s < FAST_S
 
     def step(self, by: int) -> None:
         """Moves to the next (1) or previous (-1) sample."""
@@ -245,6 +292,7 @@ class Playhead(QObject):
         self._rest()
 
     def _rest(self) -> None:
+        self._forget_pointed()
         self.instant = None
         self.left.emit()
         self.changed.emit()
@@ -258,6 +306,7 @@ class Playhead(QObject):
         if self.transport.direction == direction:
             self.transport.stop()
         else:
+            self._forget_pointed()
             self.transport.play(direction)
             self._ticked_at = self._clock()
             self._show()
@@ -333,6 +382,10 @@ class Playhead(QObject):
         if time_s is None:
             return
         self.moved.emit(time_s)
+        self._want(time_s)
+
+    def _want(self, time_s: float) -> None:
+        """Requests the state at a time from the replay, and looks for the answer."""
         self._ask(time_s)
         if not self._timer.isActive():
             self._ticked_at = self._clock()
@@ -358,7 +411,7 @@ class Playhead(QObject):
 
     def _take_found(self) -> None:
         found = self._loop.take() if self._loop is not None else None
-        if found is not None and self.transport.time_s is not None:
+        if found is not None and self.looked_s is not None:
             self.instant = found[1]
             self.arrived.emit()
 
@@ -375,5 +428,6 @@ class Playhead(QObject):
 
     def close(self) -> None:
         """Ends playback and replay."""
+        self._pointing.stop()
         self._timer.stop()
         self._drop_replay()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QLineF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
@@ -15,7 +15,9 @@ from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 _STEPS = 100_000  # resolution of the value for screen readers
-_MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
+LEFT, RIGHT_MARGIN = 48, 16  # px: position of time 0, and distance of the end of the run from the right edge
+_GROOVE, _KNOB = 4.0, 5.5
+_BOTTOM = 7.0  # px from the middle of the groove to the lower edge
 _KEY_SHARE, _SHIFT_SHARE = 0.01, 0.1
 # Colour token and length of the ticks by kind of event, px from the groove.
 _TICKS: Mapping[str, tuple[str, float]] = {
@@ -36,6 +38,7 @@ class TimeTrack(QSlider):
     """Slider over the time of a run. It only emits the times that the user chooses; `show_time` sets its position."""
 
     wanted = Signal(float)  # s
+    pointed = Signal(object)  # time under the mouse, s, or None
     play_wanted = Signal()
 
     def __init__(self, height: int, parent: QWidget | None = None) -> None:
@@ -51,6 +54,21 @@ class TimeTrack(QSlider):
         self.time_s = 0.0  # position of the knob, s
         self._prepared = 1.0
         self._ticks: Mapping[str, NDArray[np.float64]] = {}
+        self._sides = (float(LEFT), float(RIGHT_MARGIN))
+        self._seen: tuple[float, float] | None = None
+        self.setMouseTracking(True)
+
+    def set_sides(self, left: float, right_margin: float) -> None:
+        """Draw time 0 at ``left``, and the end of the run ``right_margin`` from the right edge, both px."""
+        if (left, right_margin) != self._sides:
+            self._sides = (left, right_margin)
+            self.update()
+
+    def show_seen(self, seen_s: tuple[float, float] | None) -> None:
+        """Draw brackets around the times that the plots show, s; None: the whole run."""
+        if seen_s != self._seen:
+            self._seen = seen_s
+            self.update()
 
     # ---- displayed state ----
 
@@ -96,7 +114,14 @@ class TimeTrack(QSlider):
         """Moves with the dragged mouse."""
         if self.isSliderDown():
             self._go_to_x(event.position().x())
+        else:
+            self.pointed.emit(self._time_at(event.position().x()))
         event.accept()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Point at no time."""
+        super().leaveEvent(event)
+        self.pointed.emit(None)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         self.setSliderDown(False)
@@ -136,8 +161,12 @@ class TimeTrack(QSlider):
         self.wanted.emit(min(max(self.time_s + steps * share * self._end_s, 0.0), self._known_s))
 
     def _go_to_x(self, x: float) -> None:
-        share = (x - _MARGIN) / max(1.0, self.width() - 2 * _MARGIN)
-        self.wanted.emit(min(max(share * self._end_s, 0.0), self._known_s))
+        self.wanted.emit(self._time_at(x))
+
+    def _time_at(self, x: float) -> float:
+        left, right_margin = self._sides
+        share = (x - left) / max(1.0, self.width() - left - right_margin)
+        return min(max(share * self._end_s, 0.0), self._known_s)
 
     # ---- drawing ----
 
@@ -150,14 +179,15 @@ class TimeTrack(QSlider):
         return QSize(80, self._height)
 
     def _x_of(self, time_s: NDArray[np.float64]) -> NDArray[np.float64]:
-        return _MARGIN + time_s / self._end_s * (self.width() - 2 * _MARGIN)
+        left, right_margin = self._sides
+        return left + time_s / self._end_s * (self.width() - left - right_margin)
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        middle = self.height() / 2
-        left, right = float(_MARGIN), float(self.width() - _MARGIN)
+        middle = self.height() - _BOTTOM
+        left, right = self._sides[0], self.width() - self._sides[1]
         knob_x, known_x = (float(self._x_of(np.array(t))) for t in (self.time_s, self._known_s))
         painter.setPen(Qt.PenStyle.NoPen)
         for end, colour in ((right, tokens.border), (known_x, tokens.link_line), (knob_x, tokens.accent)):
@@ -175,6 +205,13 @@ class TimeTrack(QSlider):
             painter.setPen(QPen(QColor(getattr(tokens, token)), 1))
             top, bottom = middle - _GROOVE / 2 - reach, middle - _GROOVE / 2 - 1
             painter.drawLines([QLineF(x, top, x, bottom) for x in columns])
+        if self._seen is not None:
+            painter.setPen(QPen(QColor(tokens.text), 1.5))
+            for time_s, way in zip(self._seen, (1, -1), strict=True):
+                x = float(self._x_of(np.array(min(max(time_s, 0.0), self._end_s))))
+                inner = x + 3 * way
+                corners = ((inner, -5), (x, -5), (x, 5), (inner, 5))
+                painter.drawPolyline([QPointF(at, middle + by) for at, by in corners])
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(QColor(tokens.base), 1.5))
         painter.setBrush(QColor(tokens.accent if self.isEnabled() else tokens.muted_text))

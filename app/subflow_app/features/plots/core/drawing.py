@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from subflow_app.features.plots.core.spec import Band, Curve, averaged, bin_means, samples_to_average
 from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.palette import TOTAL, ColourKey, label_of, split_owner
+from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, TOTAL, ColourKey, free_colour, label_of, split_owner
 from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import CONFIDENCE, half_width
 
@@ -47,9 +47,12 @@ class Colouring:
         self._ranks = tuple(ranks)
         self.by: ColourBy = BY_SUBFLOW if by == BY_RUN and len(set(ranks)) < 2 else by
         names = dict.fromkeys(name for traces in runs for name in traces.controllers.values())
-        hues = {name: hue for hue, name in enumerate(names)}
-        self._hues: list[Mapping[str, int]] = [
-            {flow: hues[name] for flow, name in traces.controllers.items()} for traces in runs
+        colours: dict[str, ColourKey] = {}
+        for name in names:
+            # The same colour in every comparison.
+            colours[name] = free_colour(CONTROLLER_COLOURS.get(name), colours.values())
+        self._colours: list[Mapping[str, ColourKey]] = [
+            {flow: colours[name] for flow, name in traces.controllers.items()} for traces in runs
         ]
 
     def colour(self, own: ColourKey, run: int, owner: str) -> ColourKey:
@@ -57,14 +60,13 @@ class Colouring:
         if self.by == BY_RUN:
             return _of_hue(self._ranks[run], own)
         if self.by == BY_CONTROLLER:
-            hue = self._hues[run].get(owner.partition("/")[0])
             # Lines without a controller, e.g. of links, keep their colour.
-            return own if hue is None else _of_hue(hue, own)
+            return self._colours[run].get(owner.partition("/")[0], own)
         return own
 
     def dash(self, own: ColourKey, run: int) -> int:
         """Number of the dash pattern, which distinguishes the lines that share a hue."""
-        if self.by == BY_RUN or (self.by == BY_CONTROLLER and len(set(self._ranks)) < 2):
+        if self.by in (BY_RUN, BY_CONTROLLER):
             return max(0, own.hue)
         return self._ranks[run]
 
@@ -87,7 +89,7 @@ class CurveChoices:
     """
 
     bin_s: float | None = None
-    colour_by: ColourBy = BY_RUN
+    colour_by: ColourBy = BY_SUBFLOW
     seeds_averaged: bool = True
     crowds_summed_up: bool = True
     ghosts_shown: bool = True

@@ -1,6 +1,7 @@
-"""Legend as a tree: the flows of each run, and below them their lines with check boxes and values.
+"""Legend as a tree: the plots over time, and below each plot its lines with their values.
 
-A line shows its value at a time, its latest value, or its mean over the measured interval. Flows show measures.
+A line shows its value at the time of the cursor, or its latest value, beside its mean over the measured interval. Below
+the lines of the first plot, flows show their measures.
 """
 
 from __future__ import annotations
@@ -18,13 +19,14 @@ from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import TIME, Curve, PlotSpec
 from subflow_app.features.plots.core.bar_plots import figure_column, measured_value
-from subflow_app.features.plots.qt.curve_id import CurveId, axis_of, curve_id, run_names, title_of
-from subflow_app.features.traces.core.traces import Traces
+from subflow_app.features.plots.core.line_names import LineName, line_names
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names, title_of
+from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.shorthand import as_written
 from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel, bold
 from subflow_app.vocabulary import palette
-from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import default_measures
 from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.palette import label_of
@@ -79,7 +81,7 @@ def present_values(stacks: Sequence[PlotStack]) -> LegendValues:
     curves = [(stack.runs[c.run], c.time_s) for stack in stacks for c in stack.curves.values() if len(c.time_s)]
     going = [float(time_s[-1]) for run, time_s in curves if run.row is None]
     if not going:
-        return _of_instant(stacks, None, tr("No samples yet"))
+        return _of_instant(stacks, None, "")
     now_s = max(going)
     # If all runs are still running, each line shows its latest sample, even if it is sampled less often.
     time_s = None if len(going) == len(curves) else now_s
@@ -97,7 +99,7 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
         runs: the runs in the order of the plots.
     """
     figures = [{} if run.row is None else run_figures(run.row) for run in runs]
-    curves = [(spec, spec.overlay(runs)) for spec in specs if spec.kind == TIME]
+    curves = [(spec, spec.overlay(runs) if spec.kind == TIME else []) for spec in specs]
     ends_s = [0.0] * len(runs)
     for _spec, shown in curves:
         for curve in shown:
@@ -112,7 +114,7 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
         }
         for spec, shown in curves
     ]
-    shown_as = [figure_column(spec) for spec, _shown in curves]
+    shown_as = [figure_column(spec) if spec.kind == TIME else None for spec, _shown in curves]
     decimals = [None if column is None else column.decimals for column in shown_as]
     flows = {
         (place, readable_line(str(flow["name"]))): flow_words(flow)
@@ -157,7 +159,7 @@ def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues
 
 
 def _of_instant(stacks: Sequence[PlotStack], time_s: float | None, heading: str) -> LegendValues:
-    columns = [values for stack in stacks for values in stack.values_at(time_s)]
+    columns = [stack.values_of(spec, time_s) for stack in stacks for spec, _curves in stack.curves_by_spec()]
     return LegendValues(heading, columns, [None] * len(columns))
 
 
@@ -171,120 +173,145 @@ def _mean_heading(starts_s: Sequence[float], ends_s: Sequence[float]) -> str:
     return tr("Curve mean over time, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
 
 
-CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line; None for a group
-WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures after the name of a flow; empty without measures
-BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same measures without their names
-_LINKS = translatable("Links")
-_SYMBOLS = {"cwnd": "cwnd", "rtt": "RTT"}  # headings of plots with long titles
+CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line; None for a plot or a flow
+SHORT_ROLE = Qt.ItemDataRole.UserRole + 2  # name of a line with a short path
+NAME, AT, MEAN = range(3)  # columns
 
 
 @dataclass(slots=True, eq=False)
 class _Line:
     id: CurveId
     curve: Curve
+    name: LineName
 
 
 @dataclass(slots=True, eq=False)
-class _Group:
-    title: str
+class _Words:
+    """Measures of a flow in one line of text."""
+
     run: int
     flow: str
+    title: str  # run and flow, as far as several are shown; may be empty
     run_title: str
-    lines: list[_Line] = field(default_factory=list)
+
+
+@dataclass(slots=True, eq=False)
+class _Plot:
+    spec: PlotSpec
+    lines: list[_Line]
+    words: list[_Words] = field(default_factory=list)
 
 
 class LegendModel(TreeModel):
-    """Lines grouped by run and flow, with a column of names and, for each plot, a column of values."""
+    """The plots over time with their lines, and columns for name, value at the time of the cursor, and mean."""
 
     hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._groups: list[_Group] = []
-        self._specs: tuple[PlotSpec, ...] = ()
+        self._plots: list[_Plot] = []
+        self._runs: tuple[str, ...] = ()
         self.hidden: frozenset[CurveId] = frozenset()  # lines that are hidden
-        self._values: Sequence[Mapping[CurveId, float]] = ()
-        self._decimals: Sequence[int | None] = ()
-        self._flows: Mapping[tuple[int, str], FlowWords] = {}
-        self._are_means = False
-        self.is_on_one_line = False  # headings on one line, for a wide and low legend
+        self._at: LegendValues | None = None
+        self._means: LegendValues | None = None
 
     @property
     def runs(self) -> tuple[str, ...]:
         """Names of the runs of the lines."""
-        return tuple(dict.fromkeys(group.run_title for group in self._groups))
+        return self._runs
 
-    def set_lines(self, curves: Mapping[CurveId, Curve], specs: Sequence[PlotSpec]) -> None:
+    @property
+    def specs(self) -> tuple[PlotSpec, ...]:
+        """The plots, in order of the upper rows."""
+        return tuple(plot.spec for plot in self._plots)
+
+    def set_lines(self, plots: Sequence[tuple[PlotSpec, Mapping[CurveId, Curve]]]) -> None:
         """Replaces all lines.
 
         Args:
-            curves: curves in the order of their entries.
-            specs: the plots, each with a column of values.
+            plots: the plots over time with their curves, each in the order of its entries.
         """
         self.beginResetModel()
-        groups: dict[tuple[int, str], _Group] = {}
-        runs = run_names(curves.values())
+        every = {key: curve for _spec, curves in plots for key, curve in curves.items()}
+        runs = run_names(every.values())
         shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
-        flow_of = {key: label_of(curve.owner.partition("/")[0]) for key, curve in curves.items()}
-        names = {key: tr(_LINKS) if curve.kind == "link" else flow_of[key] for key, curve in curves.items()}
-        flows: dict[int, set[str]] = {}
-        for key, name in names.items():
-            flows.setdefault(key.run, set()).add(name)
-        for key, curve in curves.items():
-            name = names[key]
-            # With several runs, the title is the name of the run, followed by the flow if the run has several flows.
-            parts = [name] if len(runs) == 1 else [shorts[key.run], name][: 1 + (len(flows[key.run]) > 1)]
-            title = ": ".join(parts)
-            group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
-            group.lines.append(_Line(key, curve))
-        self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
-        self._specs = tuple(specs)
-        self._values, self._flows = (), {}
+        names = dict(zip(every, line_names([(shorts[key.run], curve) for key, curve in every.items()]), strict=True))
+        # Lines of one path stand together, first the first run's.
+        places = {place: number for number, place in enumerate(dict.fromkeys((k.owner, k.kind) for k in every))}
+        self._plots = [
+            _Plot(
+                spec,
+                [
+                    _Line(key, curves[key], names[key])
+                    for key in sorted(curves, key=lambda key: (places[key.owner, key.kind], key.run))
+                ],
+            )
+            for spec, curves in plots
+        ]
+        self._runs = tuple(dict.fromkeys(runs.values()))
+        if self._plots:
+            self._plots[0].words = _flow_lines(every, runs, shorts)
+        self._at = self._means = None
         self.endResetModel()
 
-    def set_values(
-        self,
-        values: Sequence[Mapping[CurveId, float]],
-        decimals: Sequence[int | None] = (),
-        flows: Mapping[tuple[int, str], FlowWords] | None = None,
-        *,
-        are_means: bool = False,
-    ) -> None:
+    def set_values(self, at: LegendValues | None, means: LegendValues | None) -> None:
         """Replaces the values.
 
         Args:
-            values: one mapping per plot, in the unit of the plot.
-            decimals: decimals of each plot's values; None or missing: three significant digits.
-            flows: measures that follow the names of flows, by run and name.
-            are_means: whether the values are means over the measured interval.
+            at: values at the time of the cursor, or present ones; None without such a time.
+            means: means over the measured interval; None while a run is in progress.
         """
-        self._values, self._decimals, self._are_means = values, decimals, are_means
-        if (flows or {}) != self._flows:
-            self._flows = flows or {}
-            if self._groups:
-                self.dataChanged.emit(self.index(0, 0), self.index(len(self._groups) - 1, 0))
-        last = len(self._specs)
-        if last == 0:
-            return
-        for row, group in enumerate(self._groups):
+        flows_before = self._flows
+        self._at, self._means = at, means
+        for row, plot in enumerate(self._plots):
             # These indices are created directly, because index() would query the row counts many times per second.
-            ends = self.createIndex(0, 1, row + 1), self.createIndex(len(group.lines) - 1, last, row + 1)
+            ends = self.createIndex(0, AT, row + 1), self.createIndex(len(plot.lines) - 1, MEAN, row + 1)
             self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, AT, MEAN)
+        if flows_before != self._flows and self._plots and self._plots[0].words:
+            first = len(self._plots[0].lines)
+            self.dataChanged.emit(
+                self.createIndex(first, NAME, 1), self.createIndex(first + len(self._plots[0].words) - 1, NAME, 1)
+            )
 
-    def value_text(self, key: CurveId, place: int) -> str:
-        """Text of a line's value in the column of the plot at this place; empty if the value is unknown."""
-        value = self._values[place].get(key, math.nan) if place < len(self._values) else math.nan
-        if math.isnan(value):
+    @property
+    def _flows(self) -> Mapping[tuple[int, str], FlowWords]:
+        return (self._means.flows or {}) if self._means is not None else {}
+
+    def value_text(self, key: CurveId, place: int, column: int) -> str:
+        """Text of a line's value in the plot at this place; empty if unknown, and "–" in a gap of the curve."""
+        values = self._at if column == AT else self._means
+        if values is None or place >= len(values.columns):
             return ""
-        decimals = self._decimals[place] if place < len(self._decimals) else None
-        return fmt.number(value) if decimals is None else f"{value:.{decimals}f}"
+        value = values.columns[place].get(key, math.nan)
+        if math.isnan(value):
+            return "–" if column == AT else ""
+        decimals = values.decimals[place] if place < len(values.decimals) else None
+        if decimals is not None:
+            return f"{value:.{decimals}f}"
+        if column == MEAN:
+            return fmt.number(value)
+        # Fixed decimals within each decade, so that a moving value keeps its width.
+        size = abs(value)
+        few = next((few for least, few in ((1000.0, 0), (10.0, 1), (1.0, 2), (0.01, 3)) if size >= least), None)
+        return fmt.number(value) if few is None else f"{value:.{few}f}"
 
-    def widest_text(self, section: int) -> str:
-        """The longest text of the lines in a column: a name in the first column, else a value."""
+    def heading(self, column: int) -> str:
+        """Heading of a column."""
+        if column == NAME:
+            return tr("Line")
+        if column == MEAN:
+            return tr("Mean")
+        return self._at.heading if self._at is not None else ""
+
+    def names(self, place: int, *, short: bool) -> list[str]:
+        """Names of the lines of a plot, with whole or short paths."""
+        return [line.name.short if short else line.name.whole for line in self._plots[place].lines]
+
+    def widest_value(self, column: int) -> str:
+        """The longest value in a column of all plots."""
         texts = (
-            line_text(line.curve) if section == 0 else self.value_text(line.id, section - 1)
-            for group in self._groups
-            for line in group.lines
+            self.value_text(line.id, place, column) for place, plot in enumerate(self._plots) for line in plot.lines
         )
         return max(texts, key=len, default="")
 
@@ -293,98 +320,94 @@ class LegendModel(TreeModel):
         if hidden == self.hidden:
             return
         self.hidden = hidden
-        for row, group in enumerate(self._groups):
-            parent = self.index(row, 0)
-            self.dataChanged.emit(parent, parent, [Qt.ItemDataRole.CheckStateRole])
-            self.dataChanged.emit(self.index(0, 0, parent), self.index(len(group.lines) - 1, 0, parent))
+        for row, plot in enumerate(self._plots):
+            if plot.lines:
+                ends = self.createIndex(0, NAME, row + 1), self.createIndex(len(plot.lines) - 1, MEAN, row + 1)
+                self.dataChanged.emit(*ends)
         self.hidden_changed.emit(hidden)
 
     def toggle(self, index: Index) -> None:
-        """Shows or hides a line or a whole group."""
-        lines = self._lines_at(index)
-        ids = {line.id for line in lines}
-        self.set_hidden(self.hidden | ids if any(key not in self.hidden for key in ids) else self.hidden - ids)
+        """Shows or hides a line in all plots, or all lines of a plot."""
+        ids = {line.id for line in self._lines_at(index)}
+        if ids:
+            are_shown = any(key not in self.hidden for key in ids)
+            self.set_hidden(self.hidden | ids if are_shown else self.hidden - ids)
 
     def show_only(self, index: Index) -> None:
-        """Shows only this line or group; shows everything if all other lines are already hidden."""
+        """Shows only this line, or only the lines of a plot; shows everything if all other lines are hidden already."""
         wanted = {line.id for line in self._lines_at(index)}
-        others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
+        if not wanted:
+            return
+        others = frozenset(line.id for plot in self._plots for line in plot.lines) - wanted
         self.set_hidden(frozenset() if others <= self.hidden and not wanted & self.hidden else others)
 
     def id_at(self, index: Index) -> CurveId | None:
-        """Id of the line of an entry; None for a group."""
-        item = self._at(index)
+        """Id of the line of an entry; None for other entries."""
+        item = self._item_at(index)
         return item.id if isinstance(item, _Line) else None
 
-    def index_of(self, curve: CurveId) -> QModelIndex:
-        """Index of a line; invalid if the legend lacks the line."""
-        for row, group in enumerate(self._groups):
-            for number, line in enumerate(group.lines):
-                if line.id == curve:
-                    return self.index(number, 0, self.index(row, 0))
+    def index_of(self, curve: CurveId, plot_id: str = "") -> QModelIndex:
+        """Index of a line in a plot, or in the first plot with this line; invalid if the legend lacks the line."""
+        for row, plot in enumerate(self._plots):
+            if plot_id in ("", plot.spec.id):
+                for number, line in enumerate(plot.lines):
+                    if line.id == curve:
+                        return self.index(number, 0, self.index(row, 0))
         return QModelIndex()
 
     # ---- QAbstractItemModel ----
 
     def count(self, above: int | None) -> int:
-        """Number of groups, or of lines in a group."""
-        return len(self._groups if above is None else self._groups[above].lines)
+        """Number of plots, or of lines of a plot and its flows."""
+        if above is None:
+            return len(self._plots)
+        return len(self._plots[above].lines) + len(self._plots[above].words)
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """One column for names, and one per plot."""
-        return 1 + len(self._specs)
+        """Columns of name, value and mean."""
+        return 3
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """Entries are selectable, and names can be checked."""
+        """Lines are selectable, and their names can be checked."""
         if not index.isValid():
             return Qt.ItemFlag.NoItemFlags
+        item = self._item_at(index)
+        if not isinstance(item, _Line):
+            return Qt.ItemFlag.ItemIsEnabled
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
-
-    def heading(self, section: int) -> list[str]:
-        """Words of the heading of a column of values, with the unit last; narrow headings show one word per line."""
-        spec = self._specs[section - 1]
-        words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
-        return [word for word in (*words, tr(spec.unit)) if word]
+        return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == NAME else flags
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Name and unit of each column; the tool tip describes the values."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
+        """Heading of each column; the tool tip of the means names their interval."""
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= MEAN:
             return None
-        if section == 0:
-            return "" if role == Qt.ItemDataRole.DisplayRole else None
-        spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            return (" " if self.is_on_one_line else "\n").join(self.heading(section))
-        if role == Qt.ItemDataRole.ToolTipRole:
-            if not self._are_means:
-                return axis_of(spec)
-            if spec.id == "rtt":
-                return tr(
-                    "{quantity}: mean of the curve over time after the warm-up, without its gaps. The mean RTT of "
-                    "history and results is over packets.",
-                    quantity=axis_of(spec),
-                )
+            return self.heading(section)
+        if role == Qt.ItemDataRole.ToolTipRole and section == MEAN:
+            interval = self._means.heading if self._means is not None else tr("Known when the run is over")
             return tr(
-                "{quantity}: mean of the curve over time after the warm-up, without its gaps", quantity=axis_of(spec)
+                "{interval}, without gaps of the curve. The mean RTT of history and results is over packets.",
+                interval=interval,
             )
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return RIGHT
+            return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter if section == NAME else RIGHT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
         """Text, check state, font and tool tip of an entry."""
-        item = self._at(index)
-        if isinstance(item, _Group):
-            return self._group_data(item, index.column(), role)
+        item = self._item_at(index)
+        if isinstance(item, _Plot):
+            return title_of(item.spec) if index.column() == NAME and role == Qt.ItemDataRole.DisplayRole else None
         if isinstance(item, _Line):
-            return self._line_data(item, index.column(), role)
+            return self._line_data(item, index, role)
+        if isinstance(item, _Words):
+            return self._words_data(item, index.column(), role)
         return None
 
     def setData(self, index: Index, _value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Shows or hides a line or group."""
+        """Shows or hides a line."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self.toggle(index)
@@ -392,66 +415,72 @@ class LegendModel(TreeModel):
 
     # ---- internals ----
 
-    def _at(self, index: Index) -> _Group | _Line | None:
+    def _item_at(self, index: Index) -> _Plot | _Line | _Words | None:
         if not index.isValid():
             return None
         above = index.internalId()
-        return self._groups[above - 1].lines[index.row()] if above else self._groups[index.row()]
+        if not above:
+            return self._plots[index.row()]
+        plot = self._plots[above - 1]
+        return [*plot.lines, *plot.words][index.row()]
 
     def _lines_at(self, index: Index) -> list[_Line]:
-        item = self._at(index)
-        if isinstance(item, _Group):
+        item = self._item_at(index)
+        if isinstance(item, _Plot):
             return item.lines
         return [item] if isinstance(item, _Line) else []
 
-    def _group_data(self, group: _Group, column: int, role: int) -> object | None:
-        if column != 0:
-            return None
-        told = self._flows.get((group.run, group.flow), NO_WORDS)
-        # Next to the names of several runs, the names of measures do not fit.
-        words = told.brief if any(other.run != group.run for other in self._groups) else told.words
-        if role == WORDS_ROLE:
-            return words
-        if role == BRIEF_ROLE:
-            return told.brief
-        if role == Qt.ItemDataRole.DisplayRole:
-            return f"{group.title} · {words}" if words else group.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written("\n\n".join(text for text in (group.flow, told.tip, group.run_title) if text))
-        if role == Qt.ItemDataRole.FontRole:
-            return bold()
-        if role == Qt.ItemDataRole.CheckStateRole:
-            shown = sum(line.id not in self.hidden for line in group.lines)
-            if shown == 0:
-                return Qt.CheckState.Unchecked
-            return Qt.CheckState.Checked if shown == len(group.lines) else Qt.CheckState.PartiallyChecked
-        return None
-
-    def _line_data(self, line: _Line, column: int, role: int) -> object | None:
+    def _line_data(self, line: _Line, index: Index, role: int) -> object | None:
+        column = index.column()
         if role == CURVE_ROLE:
             return line.curve
-        if column == 0:
+        if column == NAME:
             if role == Qt.ItemDataRole.DisplayRole:
-                return line_text(line.curve)
+                return line.name.whole
+            if role == SHORT_ROLE:
+                return line.name.short
             if role == Qt.ItemDataRole.ToolTipRole:
-                ways = tr("Click: show or hide. Ctrl+click or Alt+click: show only this. Right click: colour.")
+                ways = tr("Click: show or hide. Double click: show only this. Right click: colour.")
                 return as_written(f"{line.curve.label}\n{line.curve.run_title}\n{ways}")
             if role == Qt.ItemDataRole.CheckStateRole:
                 return Qt.CheckState.Unchecked if line.id in self.hidden else Qt.CheckState.Checked
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return self.value_text(line.id, column - 1)
+            return self.value_text(line.id, index.internalId() - 1, column)
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT
+        if role == Qt.ItemDataRole.FontRole and column == AT:
+            return bold()
+        return None
+
+    def _words_data(self, words: _Words, column: int, role: int) -> object | None:
+        told = self._flows.get((words.run, words.flow), NO_WORDS)
+        if column != NAME:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return " · ".join(filter(None, (words.title, told.brief if words.title else told.words)))
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return as_written("\n\n".join(text for text in (words.flow, told.tip, words.run_title) if text))
         return None
 
 
-def line_text(curve: Curve) -> str:
-    """Name of a line below its flow: its path, "total" or "all"; for links, the label."""
-    _, separator, rest = curve.label.partition(" · ")
-    if separator:
-        return tr("total") if curve.kind == "total" else rest
-    return tr("all") if curve.kind in ("flow", "total") else curve.label
+def _flow_lines(curves: Mapping[CurveId, Curve], runs: Mapping[int, str], shorts: Mapping[int, str]) -> list[_Words]:
+    """An entry for the measures of each flow of each run, in the order of the curves."""
+    flows = dict.fromkeys(
+        (key.run, label_of(curve.owner.partition("/")[0])) for key, curve in curves.items() if curve.kind != LINK
+    )
+    per_run: dict[int, int] = {}
+    for run, _flow in flows:
+        per_run[run] = per_run.get(run, 0) + 1
+    return [
+        _Words(
+            run,
+            flow,
+            " · ".join([*([shorts[run]] if len(runs) > 1 else []), *([flow] if max(per_run.values()) > 1 else [])]),
+            runs[run],
+        )
+        for run, flow in flows
+    ]
 
 
 def line_colour(curve: Curve, *, dark: bool) -> str:

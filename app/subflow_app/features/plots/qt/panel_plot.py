@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QLineF, QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
 
@@ -61,6 +61,8 @@ def scale_colours(scale: ColourScale, tokens: Tokens) -> pg.ColorMap:
 
 class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
     hovered = Signal(str)  # description of the hit under the mouse; empty elsewhere
+    pointed = Signal(object)  # Hit under the mouse, or None
+    name_clicked = Signal(int)  # place of a name along the value axis that was clicked, from the top
     chosen = Signal(object)  # Hit that was clicked, or selected by keys
     opened = Signal(object)  # Hit that was double-clicked, or opened by Enter
 
@@ -91,6 +93,7 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._pressed: QPointF | None = None
         self._is_zoomed = False
         self._is_held = False
+        self._name_count = 0
         self.strip = SeriesStrip(self._font)
         self.view = PlotViewBox()
         self.item: Any = make_plot_item(self.view, self._font, over_time=False, axis=PanelAxis)
@@ -571,9 +574,11 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         pressed, self._pressed = self._pressed, None
         if pressed is None or (event.position() - pressed).manhattanLength() > _CLICK_PX:
             return
-        number = self.number_at(event.position())
+        number, name = self.number_at(event.position()), self._name_at(event.position())
         if number is not None:
             self._go_to(number)
+        elif name is not None:
+            self.name_clicked.emit(name)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Opens the hit under the mouse; elsewhere, shows the whole panel."""
@@ -591,6 +596,26 @@ class PanelPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
             text = "" if number is None else self.words(self._hits[number])
             QToolTip.showText(event.globalPosition().toPoint(), as_written(text), self)
             self.hovered.emit(text)
+            self.pointed.emit(None if number is None else self._hits[number])
+            is_on_name = self._name_at(event.position()) is not None
+            self.viewport().setCursor(Qt.CursorShape.PointingHandCursor if is_on_name else Qt.CursorShape.ArrowCursor)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Points at nothing."""
+        super().leaveEvent(event)
+        self.pointed.emit(None)
+
+    def set_name_count(self, count: int) -> None:
+        """Sets the number of names along the value axis that can be clicked; 0 for none."""
+        self._name_count = count
+
+    def _name_at(self, position: QPointF) -> int | None:
+        """The place of the name at a position of the widget, from the top; None beside the names."""
+        area = self.mapFromScene(self.view.sceneBoundingRect()).boundingRect()
+        is_beside = position.x() < area.left() and area.top() <= position.y() <= area.bottom()
+        if not self._name_count or not is_beside or area.height() <= 0:
+            return None
+        return min(int((position.y() - area.top()) / area.height() * self._name_count), self._name_count - 1)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Moves between hits with the arrow keys, and opens the current one with Enter."""

@@ -133,14 +133,16 @@ class PlotGrid:
         layout = self._stack.ci.layout
         titles = rows * plots[0].title.minimumHeight()
         titles += self.column_titles[0].maximumHeight() if self._rows and self.column_titles else 0.0
-        axis = plots[-1].time_axis_height - INNER_AXIS_HEIGHT
         # Among the plots over time, only the lowest row has a bottom axis; all rows of other plots have one.
-        with_axis = range(max(0, len(self._rows) - 1), rows)
-        beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + axis * len(with_axis)
+        axes = [0.0] * rows
+        for row in range(max(0, len(self._rows) - 1), rows):
+            plot = self._rows[row][0] if row < len(self._rows) else plots[-1]
+            axes[row] = plot.axis_height - INNER_AXIS_HEIGHT
+        beside = titles + _TOP_MARGIN + _BOTTOM_MARGIN + sum(axes)
         self._stack.setMinimumHeight(math.ceil(beside + LEAST_HEIGHT * rows))
         height = max(LEAST_HEIGHT, (self._stack.height() - beside) / rows)
         for row in range(rows):
-            layout.setRowFixedHeight(_title_row(row) + 1, height + (axis if row in with_axis else 0.0))
+            layout.setRowFixedHeight(_title_row(row) + 1, height + axes[row])
         self._share_width()
 
     def recolour(self, tokens: Tokens) -> None:

@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
@@ -60,16 +61,19 @@ def readout(
 
 _ZOOM_STEP = 1.25
 _HIT_PX = 8.0  # largest distance of a click from the curve that it selects
-_KEY_STEP = 0.01  # step of the crosshair per arrow key, as a share of the visible time; with Shift ten times as far
+_KEY_STEP = 0.01  # step per arrow key without samples, as a share of the visible time
+_SHIFT_STEPS = 10  # samples per arrow key with Shift
 
 
 class PlotStack(FedPlots):
     """Stack of the plots of one or more runs."""
 
-    cursor_moved = Signal(object)  # time under the mouse, s, or None
+    cursor_moved = Signal(object)  # time at the crosshair, s, or None
+    pointed = Signal(object)  # time under the mouse, s, or None once the mouse has left the plots over time
     time_clicked = Signal(float)  # s
     curve_clicked = Signal(object)  # CurveId
     menu_requested = Signal(QPoint)  # global position
+    axis_changed = Signal()  # position or range of the time axis have changed
 
     def __init__(self, specs: Sequence[PlotSpec], parent: QWidget | None = None) -> None:
         """Creates an empty plot for each of ``specs``, from top to bottom."""
@@ -151,6 +155,8 @@ class PlotStack(FedPlots):
         self.forks.attach(self.time_plots)
         if self.time_plots:
             self.time_plots[0].view.sigXRangeChanged.connect(self._on_time_range_changed)
+            self.time_plots[0].view.sigXRangeChanged.connect(lambda *_: self.axis_changed.emit())
+            self.time_plots[0].view.sigResized.connect(lambda *_: self.axis_changed.emit())
         self._share_height()
         self.recolour()
 
@@ -226,6 +232,11 @@ class PlotStack(FedPlots):
         """
         return [{key: value for plot in row for key, value in plot.values_at(time_s).items()} for row in self._rows]
 
+    def values_of(self, spec: PlotSpec, time_s: float | None) -> dict[CurveId, float]:
+        """Values of the lines of a plot over time at a time, s, or the latest ones for None; else empty."""
+        row = next((row for row in self._rows if row[0].spec == spec), ())
+        return {key: value for plot in row for key, value in plot.values_at(time_s).items()}
+
     @property
     def latest_time_s(self) -> float:
         """Time of the latest sample, s; 0 before the first sample."""
@@ -293,6 +304,32 @@ class PlotStack(FedPlots):
         least = 1e-4 * (high_s - low_s)
         if self.time_plots and max(abs(low_s - shown_low_s), abs(high_s - shown_high_s)) > least:
             self.time_plots[0].view.setXRange(low_s, high_s, padding=0.0)
+
+    def curves_by_spec(self) -> list[tuple[PlotSpec, dict[CurveId, Curve]]]:
+        """The lines of each plot, hidden ones included, from top to bottom; plots without lines are left out."""
+        found = []
+        for spec, plots in self.plots_by_spec():
+            keys = dict.fromkeys(key for plot in plots for key in getattr(plot, "curves", ()))
+            curves = {key: self._curves[key] for key in keys if key in self._curves}
+            if curves:
+                found.append((spec, curves))
+        return found
+
+    def tops(self) -> dict[str, int]:
+        """Upper end of the title of each plot, px from the upper end of the stack, by plot id."""
+        return {
+            spec.id: self.mapFromScene(plots[0].title.sceneBoundingRect()).boundingRect().top()
+            for spec, plots in self.plots_by_spec()
+        }
+
+    @property
+    def axis_ends(self) -> tuple[int, int] | None:
+        """Global x of both ends of the time axis, px; None if no plot over time is visible, or runs have columns."""
+        if not self.time_plots or self._columns or not self.isVisible():
+            return None
+        area = self.mapFromScene(self.time_plots[0].view.sceneBoundingRect()).boundingRect()
+        origin = self.viewport().mapToGlobal(QPoint(0, 0)).x()
+        return origin + area.left(), origin + area.right()
 
     @property
     def pointed_id(self) -> str:
@@ -379,10 +416,12 @@ class PlotStack(FedPlots):
                 is_read = plot is under and self._crosshair_shown
                 plot.set_pointer(float(plot.view.mapSceneToView(position).x()) if is_read else None)
         self._point_at_flow(under, position)
-        if isinstance(under, TimePlot):
+        if isinstance(under, TimePlot) and self._crosshair_shown and self.runs:
             self.set_cursor(float(under.view.mapSceneToView(position).x()))
+            self.pointed.emit(self.cursor_s)
         else:
             self.set_cursor(self.pin_s)
+            self.pointed.emit(None)
 
     def _on_mouse_clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.double():
@@ -430,6 +469,7 @@ class PlotStack(FedPlots):
     def leaveEvent(self, event: QEvent) -> None:
         """Hides the crosshair when the mouse leaves, or returns it to the pinned line."""
         self.set_cursor(self.pin_s)
+        self.pointed.emit(None)
         self._point_at_flow(None, QPointF())
         for plot in self._others:
             if isinstance(plot, XYPlot):
@@ -437,15 +477,20 @@ class PlotStack(FedPlots):
         super().leaveEvent(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Moves the crosshair with the left and right arrow keys."""
+        """Moves to the next or previous sample with the left and right arrow keys, with Shift ten samples."""
         direction = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()))
         if direction is None or not self._crosshair_shown:
             super().keyPressEvent(event)
             return
         low, high = self.time_range
-        step = (high - low) * _KEY_STEP * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        intervals = (np.diff(curve.time_s[:2]) for curve in self._curves.values() if not curve.bin_s)
+        step = min((float(each[0]) for each in intervals if len(each)), default=(high - low) * _KEY_STEP)
+        step = max(step, _KEY_STEP * (high - low) / _SHIFT_STEPS)
+        many = _SHIFT_STEPS if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1
         start = self.cursor_s if self.cursor_s is not None else (low + high) / 2
-        self.set_cursor(start + direction * step)
+        self.set_cursor(start + direction * step * many)
+        if self.cursor_s is not None:
+            self.time_clicked.emit(self.cursor_s)
         event.accept()
 
     # ---- colours ----

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QFont, QHideEvent, QMoveEvent, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
-from subflow_app.features.history.core.run_names import told_apart
-from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
+from subflow_app.features.plots.core import PLOTS, PLOTS_BY_ID, PlotSpec
 from subflow_app.features.plots.core.drawing import CurveChoices
-from subflow_app.features.plots.qt.curve_id import CurveId, left_out_text, run_names
+from subflow_app.features.plots.qt.curve_id import CurveId, left_out_text
 from subflow_app.features.plots.qt.legend_model import (
     LegendModel,
     LegendValues,
@@ -36,7 +35,7 @@ from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.curves_button import CurvesButton
-    from subflow_app.features.plots.qt.legend import Legend
+    from subflow_app.features.plots.qt.legend import Legend, LegendSplitter
     from subflow_app.features.plots.qt.plot_stack import PlotStack
     from subflow_app.features.plots.qt.popped_plot import PoppedPlot
     from subflow_app.toolkit.plotting.plot_scroll import PlotScroll
@@ -71,9 +70,13 @@ class PlotView(QWidget):
     runs_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     time_clicked = Signal(float)  # s
+    pointed = Signal(object)  # time under the mouse, s, or None
     curve_clicked = Signal(object)  # CurveId
     told = Signal(str)  # reason why an action failed
     span_changed = Signal()  # the cursors A and B have moved
+    legend_dragged = Signal(int)  # width of the legend, px
+    line_chosen = Signal(object)  # CurveId chosen in the legend
+    axis_changed = Signal()  # position or range of the time axis have changed
     cancelled = Signal()  # the user cancelled the loading of data
 
     def __init__(self, run_action: QAction | None = None, parent: QWidget | None = None) -> None:
@@ -82,6 +85,8 @@ class PlotView(QWidget):
         self.setObjectName("plot_view")
         self._stack: PlotStack | None = None
         self._legend: Legend | None = None
+        self._splitter: LegendSplitter | None = None
+        self._legend_width = 0
         self.curves_menu = QMenu(self)  # menu of the button above the plots; the owner of the actions fills it
         self.curves_menu.setObjectName("curves_menu")
         self._button: CurvesButton | None = None
@@ -153,11 +158,14 @@ class PlotView(QWidget):
         stack.set_readout_shown(not self._legend_shown)
         legend.setVisible(self._legend_shown)
         legend.colour_chosen.connect(self.set_colour)
+        legend.line_chosen.connect(self.line_chosen)
         legend.colours_reset.connect(self.reset_colours)
         stack.cursor_moved.connect(self._update_values)
         stack.curves_changed.connect(self._on_curves_changed)
         stack.fed.connect(lambda: self._update_latest() if stack.cursor_s is None else None)
         stack.menu_requested.connect(self.menu_requested)
+        stack.axis_changed.connect(self.axis_changed)
+        stack.pointed.connect(self.pointed)
         stack.time_clicked.connect(self.time_clicked)
         stack.curve_clicked.connect(self._on_curve_clicked)
         stack.cursors.changed.connect(self._update_span)
@@ -168,8 +176,13 @@ class PlotView(QWidget):
         self._button = CurvesButton(scroll, self.curves_menu, self.choices.bin_s)
         low = self._span.sizeHint().height()
         split(plots, scroll, self._span, shares=(1, 0), sizes=[self.height() - low, low])
-        self._pages.addWidget(LegendSplitter(plots, stack, legend))
+        splitter = self._splitter = LegendSplitter(plots, legend)
+        splitter.set_legend_width(self._legend_width)
+        splitter.dragged.connect(self.legend_dragged)
+        scroll.verticalScrollBar().valueChanged.connect(lambda _value: self._align_legend())
+        self._pages.addWidget(splitter)
         self._stack, self._legend = stack, legend
+        self.axis_changed.connect(self._align_legend)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Folds the results if they would leave too little height for the plots."""
@@ -180,8 +193,19 @@ class PlotView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Draws samples and results that arrived while the view was hidden."""
         super().showEvent(event)
+        self.axis_changed.emit()
         if any(run.row is None for run in self.runs) or self._are_rows_new(self.runs):
             self.refresh()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Announces that the time axis is hidden."""
+        super().hideEvent(event)
+        self.axis_changed.emit()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Announces a new position of the time axis."""
+        super().moveEvent(event)
+        self.axis_changed.emit()
 
     def _on_results_folded(self, are_folded: bool) -> None:
         self._are_results_folded = are_folded
@@ -214,6 +238,7 @@ class PlotView(QWidget):
         # Never focuses a hidden widget, from which Tab would lead nowhere.
         self.setFocusProxy(stack if runs else None)  # type: ignore[arg-type] # the stubs do not allow None
         self.runs_changed.emit()
+        self.axis_changed.emit()
 
     def set_waiting(self, text: str, *, can_cancel: bool = False) -> None:
         """Shows a message above the plots while data are loading; an empty text hides the message.
@@ -298,6 +323,11 @@ class PlotView(QWidget):
         for stack in self._stacks:
             stack.set_pin(time_s)
 
+    def point_at(self, time_s: float) -> None:
+        """Moves the crosshair to a time under the mouse elsewhere in the window, s."""
+        for stack in self._stacks:
+            stack.set_cursor(time_s)
+
     def place_cursor(self, name: str) -> None:
         """Moves cursor A or B to the crosshair; once both are set, a table shows the statistics between them."""
         if self.runs:
@@ -311,6 +341,21 @@ class PlotView(QWidget):
     def span_s(self) -> tuple[float, float] | None:
         """Times of the cursors A and B, s; None unless both are set."""
         return self._stack.cursors.span_s if self._stack is not None else None
+
+    @property
+    def axis_ends(self) -> tuple[int, int] | None:
+        """Global x of both ends of the time axis, px; None while no plot over time is visible."""
+        return self._stack.axis_ends if self._stack is not None and self.runs else None
+
+    @property
+    def seen_s(self) -> tuple[float, float] | None:
+        """First and last time in view, s; None if the whole run is in view."""
+        if self._stack is None or not self.runs:
+            return None
+        low_s, high_s = self._stack.time_range
+        end_s = max(run.duration_s for run in self.runs)
+        margin_s = 1e-3 * end_s
+        return None if low_s <= margin_s and high_s >= end_s - margin_s else (low_s, high_s)
 
     @property
     def hidden(self) -> frozenset[CurveId]:
@@ -361,6 +406,19 @@ class PlotView(QWidget):
         if self._stack is not None and self._legend is not None:
             self._legend.setVisible(is_shown)
             self._stack.set_readout_shown(not is_shown)
+
+    def set_legend_width(self, width: int) -> None:
+        """Sets the width of the legend beside the plots, px; 0: as its names and values need."""
+        self._legend_width = width
+        if self._splitter is not None:
+            self._splitter.set_legend_width(width)
+
+    def _align_legend(self) -> None:
+        """Puts each block of the legend beside its plot."""
+        if self._legend is None or self._stack is None or self._scroll is None:
+            return
+        scrolled = self._scroll.verticalScrollBar().value()
+        self._legend.set_tops({plot_id: top - scrolled for plot_id, top in self._stack.tops().items()})
 
     def set_crosshair_shown(self, is_shown: bool) -> None:
         self._crosshair_shown = is_shown
@@ -477,6 +535,8 @@ class PlotView(QWidget):
         popped.returned.connect(self._on_returned)
         popped.stack.menu_requested.connect(self.menu_requested)
         popped.stack.time_clicked.connect(self.time_clicked)
+        popped.stack.pointed.connect(self.pointed)
+        popped.stack.set_readout_shown(True)
         popped.stack.curve_clicked.connect(self._on_curve_clicked)
         self._popped[spec.id] = popped
         self._share_out()
@@ -520,15 +580,9 @@ class PlotView(QWidget):
         """Fills the legend."""
         self._lines_timer.stop()
         stack = self._loaded()
-        curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
-        in_order = {key: curves[key] for each in self._stacks for key in each.curves}
         self._means = None
-        self.legend_model.set_lines(
-            in_order, [spec for each in self._stacks for spec in each.specs if spec.kind == TIME]
-        )
-        if self._legend is not None:
-            names = run_names(curves.values())
-            self._legend.set_run(next(iter(names.values())) if len(names) == 1 else told_apart([*names.values()])[0])
+        self.legend_model.set_lines([entry for each in self._stacks for entry in each.curves_by_spec()])
+        self._align_legend()
         if stack.cursor_s is None:
             self._update_latest()
         else:
@@ -555,17 +609,18 @@ class PlotView(QWidget):
             return
         runs = self._loaded().runs
         self._update_results(runs)
+        at = None
+        is_going_on = any(run.row is None for run in runs)
         if cursor_s is not None:
-            values = values_at(self._stacks, cursor_s)
-        elif any(run.row is None for run in runs):
+            at = values_at(self._stacks, cursor_s)
+        elif is_going_on:
+            at = present_values(self._stacks)
+        if is_going_on:
             self._means = None
-            values = present_values(self._stacks)
-        else:
-            if self._means is None:
-                specs = [spec for each in self._stacks for spec in each.specs]
-                self._means = summed_up(mean_values(specs, runs), self._stacks)
-            values = self._means
-        self._legend.show_values(values)
+        elif self._means is None:
+            specs = [spec for each in self._stacks for spec, _curves in each.curves_by_spec()]
+            self._means = summed_up(mean_values(specs, runs), self._stacks)
+        self._legend.show_values(at, self._means)
 
     def _update_results(self, runs: Sequence[Traces]) -> None:
         """Shows the results once all runs have ended; for one run, only if it has several controllers."""

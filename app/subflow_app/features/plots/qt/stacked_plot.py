@@ -26,7 +26,7 @@ SIDES = ("left", "bottom", "top", "right")
 # the left plot's last label, and the left half of the right plot's first label.
 INNER_AXIS_WIDTH = 20.0
 INNER_AXIS_HEIGHT = 6.0  # height of the bottom axis of a plot above another one, px
-LEAST_HEIGHT = 110.0  # minimum height of a plot in the window, px: three numbers fit along its value axis
+LEAST_HEIGHT = 58.0  # minimum height of a plot in the window, px: two or three numbers fit along its value axis
 _GRID_ALPHA = {"light": 34, "dark": 40}  # opacity of the grid, of 255
 
 
@@ -58,9 +58,10 @@ def make_plot_item(view: pg.ViewBox, font: QFont, *, over_time: bool = True, axi
     return item
 
 
-def bottom_axis_height(font: QFont) -> float:
+def bottom_axis_height(font: QFont, *, has_title: bool = True) -> float:
     """Height of the numbers and the title of the bottom axis, px."""
-    return 2 * QFontMetricsF(font).height() + 12
+    lines = 2 if has_title else 1
+    return lines * QFontMetricsF(font).height() + (12 if has_title else 9)
 
 
 def label_style(font: QFont) -> dict[str, str]:
@@ -119,7 +120,7 @@ class StackedPlot:
         self._line_width = 1.0
         self._hidden: frozenset[CurveId] = frozenset()
         self._readout: tuple[Span, ...] = ()
-        self.time_axis_height = bottom_axis_height(font)
+        self.axis_height = bottom_axis_height(font, has_title=not over_time)  # where the plot has a bottom axis, px
         metrics = QFontMetricsF(font)
         # Equal widths of all left axes align the time axes.
         left = self.item.getAxis("left")

@@ -16,9 +16,9 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
 
 from subflow_app.features.plots.core import Band, Curve, PlotSpec, Ticks
-from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, x_axis_of
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id
 from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
-from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_WIDTH, StackedPlot, make_crosshair, show_bottom_axis
+from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, StackedPlot, make_crosshair
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.plotting.plot_parts import HEIGHTS, LINE_KINDS, EventTicks, Span, TimeViewBox
@@ -188,8 +188,12 @@ class TimePlot(StackedPlot):
         axis.setWidth(INNER_AXIS_WIDTH)
 
     def show_time_axis(self, is_shown: bool) -> None:
-        """Shows or hides numbers and title of the time axis, which only the lowest plot shows."""
-        show_bottom_axis(self.item, x_axis_of(self.spec) if is_shown else "", self._font)
+        """Shows or hides the times along the time axis, which only the lowest plot shows."""
+        axis = self.item.getAxis("bottom")
+        axis.unit = tr("s")
+        axis.showLabel(False)
+        axis.setStyle(showValues=is_shown)
+        axis.setHeight(self.axis_height if is_shown else INNER_AXIS_HEIGHT)
 
     def set_duration(self, duration_s: float) -> None:
         """Limits zoom and pan to the duration of the runs, s, with a margin of 5 % on both sides."""

@@ -30,6 +30,7 @@ from subflow_app.toolkit.feature import Feature, FeatureHolder
 from subflow_app.toolkit.ports import StudyPorts
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
+from subflow_app.toolkit.widgets.labels import ElidedLabel
 from subflow_app.toolkit.widgets.list_beside import ShareBar, action_buttons
 from subflow_app.toolkit.widgets.shorthand import Label, h_box, named, timer, v_box
 from subflow_app.toolkit.widgets.tables import ROW_ROLE, FollowedTable, select_rows, set_up_table
@@ -62,7 +63,6 @@ COLUMNS: tuple[Column[QueueEntry], ...] = (
         lambda e: fmt.duration(e.eta_s) if e.state is JobState.RUNNING else "",
         widest="00 min 00 s",
     ),
-    Column(translatable("Tag"), lambda e: e.tag, widest="batch of 12"),
     Column(translatable("Kept as"), _kept, widest="run 12345"),
 )
 
@@ -97,13 +97,14 @@ class QueuePanel(QWidget):
         )
         self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._bar = named(ShareBar(self), "queue_progress", tr("Progress of the queue"))
-        self._text = named(muted(Label(self)), "queue_text")
+        self._text = named(muted(ElidedLabel(self)), "queue_text")
         self.parallel = named(QSpinBox(self), "queue_parallel", tr("Runs at once"))
         self.parallel.setRange(1, _MOST_PARALLEL)
         self.parallel.setValue(parallel)
         self.parallel.valueChanged.connect(self.parallel_chosen)
         at_once = Label(tr("At once"), self), self.parallel
-        top = h_box(None, *action_buttons(actions), 8, (self._bar, 1), self._text, 8, *at_once, margins=(6, 4, 6, 4))
+        buttons = h_box(None, *action_buttons(actions), 8, (None, 1), *at_once, margins=(6, 4, 6, 0))
+        state = h_box(None, (self._bar, 1), (self._text, 1), margins=(6, 2, 6, 4))
         self._empty = EmptyState(
             "queue",
             tr("Nothing is queued"),
@@ -113,7 +114,7 @@ class QueuePanel(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.table)
-        v_box(self, top, (self._stack, 1), margins=0, spacing=0)
+        v_box(self, buttons, state, (self._stack, 1), margins=0, spacing=0)
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
         """Shows the current state of the queue without changing the selection."""
@@ -235,11 +236,11 @@ class QueueSession(Feature):
         """Queues the open scenario."""
         source = self._source()
         if source is not None:
-            self._add([QueuedRun(source, source.scenario.name)], "")
+            self._add([QueuedRun(source, source.scenario.name)])
 
     def add_run(self, run: QueuedRun) -> None:
-        """Queues a prepared run, without a tag."""
-        self._add([run], "")
+        """Queues a prepared run."""
+        self._add([run])
 
     def toggle(self) -> None:
         """Pauses or resumes the whole queue."""
@@ -316,10 +317,10 @@ class QueueSession(Feature):
     def _source(self) -> ScenarioSource | None:
         return source_of_document(Use.QUEUE, self._documents.doc)
 
-    def _add(self, runs: list[QueuedRun], tag: str) -> None:
+    def _add(self, runs: list[QueuedRun]) -> None:
         if self._database.is_opening:
             raise InputError(tr("The database is still being opened; try again in a moment."))
-        self.queue.add(runs, tag)
+        self.queue.add(runs)
         if math.isnan(self.queue.progress().eta_s):
             self._estimator.ask(lambda _is_given_up: self.queue.estimate(), is_other=True)
         self._follow()

@@ -221,7 +221,7 @@ def is_kept(result: RunResult) -> bool:
 
 
 def ended_text(job: RunJob, result: RunResult) -> str:
-    """Text for the status bar about how a run ended."""
+    """Message about how a run ended."""
     run, time = job.name, f"{job.progress.sim_time_s:.1f}"
     if result.status is JobState.FINISHED:
         if is_kept(result):

@@ -98,7 +98,6 @@ class LinkStates:
             if count:
                 down = is_down.get(owner, is_down.get(owner.partition("/")[0], False))
                 self._view.set_link_state(owner, float(shares[count - 1]), float(lengths[count - 1]), not down)
-        self._view.set_position(self._job.progress.sim_time_s)
         self._is_shown = True
 
     def stop(self) -> None:
@@ -109,7 +108,6 @@ class LinkStates:
     def _clear_picture(self) -> None:
         if self._is_shown:
             self._view.clear_link_states()
-            self._view.set_position(None)
             self._is_shown = False
 
 
@@ -132,7 +130,7 @@ class RunSessionPorts(Protocol):
     preferences: Preferences
 
     def tell(self, text: str) -> None:
-        """Shows a text in the status bar."""
+        """Shows a message for a while."""
 
 
 class RunSession(QObject):
@@ -285,7 +283,7 @@ class RunSession(QObject):
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
-        # The message about the previous run is obsolete. This run is shown at the right end of the status bar.
+        # The message about the previous run is obsolete. The time bar shows this run.
         self._tell("")
 
     def _on_ticked(self, progress: RunProgress) -> None:

@@ -1,7 +1,7 @@
-"""The progress of the run in the status bar, and the slider that sets its speed.
+"""The state of the run in the time bar, and the slider that sets its speed.
 
-The right end of the status bar shows the progress, simulated time, speed and remaining time. The slider has a
-logarithmic scale, from slow motion to the highest possible speed.
+The time bar shows the speed and the remaining time of a run in progress, or its state. The slider has a logarithmic
+scale, from slow motion to the highest possible speed.
 """
 
 from __future__ import annotations
@@ -9,54 +9,38 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QLabel, QSlider, QWidget
+from PySide6.QtWidgets import QSlider, QWidget
 
 from subflow_app.features.running.core.runs import MOST_SPEED_STEPS, RunProgress, position_of, speed_at, speed_text
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.theme import muted
-from subflow_app.toolkit.widgets.list_beside import ShareBar
-from subflow_app.toolkit.widgets.shorthand import Label, h_box, named
+from subflow_app.toolkit.widgets.labels import ElidedLabel
+from subflow_app.toolkit.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
 
 
-class RunStatus(QWidget):
-    """Progress of the latest run; hidden before the first run, and after a different scenario has been opened."""
+class RunStatus(ElidedLabel):
+    """State of the current run; hidden while no run is in progress."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("run_status")
-        self._bar = named(ShareBar(self), "run_progress", tr("Progress of the run"))
-        self._bar.setFixedWidth(140)
-        self._time = self._label("run_time", fmt.progress(8888.8, 8888.0))
-        self._speed = self._label("run_speed", fmt.speed(88_000.0))
-        self._left = self._label("run_left", tr("{time} left", time=fmt.duration(50 * 60.0 + 50)))
-        bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
-        h_box(self, bar, self._time, self._speed, self._left, margins=(4, 0, 4, 0), spacing=10)
+        super().__init__(parent, Qt.TextElideMode.ElideRight)
+        named(muted(self), "run_status", tr("State of the run"))
+        # The width of a changing number varies. A minimum width keeps the adjacent widgets in place.
+        self.setMinimumWidth(self.fontMetrics().horizontalAdvance("888×, 88 s"))
         self.hide()
 
     def show_progress(self, progress: RunProgress) -> None:
-        """Shows this widget with the progress of a run."""
-        self._bar.show_share(progress.fraction)
-        self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
-        self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
+        """Shows the speed and the remaining time of a run, or that it is paused; hidden once the run is over."""
         if progress.state.is_over or progress.state is JobState.PAUSED:
-            self._left.setText(tr(progress.state.value))
+            words = [tr(progress.state.value)]
         else:
-            self._left.setText(
-                "" if math.isnan(progress.eta_s) else tr("{time} left", time=fmt.duration(progress.eta_s))
-            )
-        self.show()
-
-    def text(self) -> str:
-        """The texts of all labels that are not empty, in one line."""
-        return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
-
-    def _label(self, name: str, widest: str) -> QLabel:
-        label = named(muted(Label(self)), name)
-        # The width of a changing number varies. A minimum width keeps the adjacent labels in place.
-        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
-        return label
+            words = [f"{fmt.number(progress.speed)}×" if progress.speed > 0 else ""]
+            if not math.isnan(progress.eta_s):
+                words.append(tr("{time} left", time=fmt.duration(progress.eta_s)))
+        self.setText(", ".join(filter(None, words)))
+        self.setAccessibleDescription(f"{fmt.progress(progress.sim_time_s, progress.duration_s)}, {self.text()}")
+        self.setVisible(not progress.state.is_over)
 
 
 _WIDTH = 110

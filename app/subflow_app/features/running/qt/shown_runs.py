@@ -62,7 +62,8 @@ class ShownRuns(QObject):
         self._is_given_up = threading.Event()  # set when a newer request replaces the read in progress
         self._plots = plots
         self._runs: list[tuple[Traces, int | None]] = []
-        self._is_chosen = False  # the runs were chosen in the history
+        self.is_chosen = False  # the runs were chosen in the history
+        self._own: list[tuple[Traces, int | None]] = []  # runs shown before those were chosen
         self._is_foreign = False  # the runs belong to a different scenario from the open one
         self._simulated: dict[int, SimulatedAgain] = {}  # by number, for the runs of the open database
         self._simulating: tuple[int, float] | None = None  # run that is simulated again, and the share that is done
@@ -123,7 +124,10 @@ class ShownRuns(QObject):
 
     def job_stored(self, job: RunJob, run_id: int | None) -> None:
         """Sets the number under which a shown run is stored, so that the history can mark the run."""
-        self._runs = [(traces, run_id if traces is job.traces else known) for traces, known in self._runs]
+        self._runs, self._own = (
+            [(traces, run_id if traces is job.traces else known) for traces, known in runs]
+            for runs in (self._runs, self._own)
+        )
         self._say_foreign(self._is_foreign)
         self.changed.emit()
 
@@ -166,7 +170,7 @@ class ShownRuns(QObject):
         condition = None if scenario is None else scenario_hash(scenario)
         if any(traces.condition == condition for traces, _ in self._runs):
             self._say_foreign(False)
-        elif self._is_chosen or is_running:
+        elif self.is_chosen or is_running:
             self._say_foreign(True)
         else:
             self.clear()
@@ -186,12 +190,17 @@ class ShownRuns(QObject):
 
     def keep_first(self) -> None:
         """Keeps only the first run."""
-        self._show(self._runs[:1], is_chosen=self._is_chosen)
+        self._show(self._runs[:1], is_chosen=self.is_chosen)
+
+    def return_to_own(self, condition: str | None) -> None:
+        """Shows the runs before those chosen in the history, as far as they are of a scenario with this condition."""
+        self._show([run for run in self._own if run[0].condition == condition])
 
     def drop_stored(self) -> None:
         """Removes the runs that were read from a database, before the database is closed."""
         self._give_up()
         self._simulated = {}
+        self._own = []
         kept: list[tuple[Traces, int | None]] = [
             (traces, None) for traces, _ in self._runs if isinstance(traces, LiveTraces)
         ]
@@ -221,6 +230,7 @@ class ShownRuns(QObject):
                 first = [key for spec in specs for key in spec.series(traces)]
                 traces.keep(first, most_bytes=_KEPT_BYTES // len(run_ids), is_cancelled=is_given_up)
                 runs.append((traces, run_id))
+            _name_versions(store, [traces for traces, _number in runs])
             return runs
 
         def show_read(runs: list[tuple[Traces, int | None]]) -> None:
@@ -302,10 +312,26 @@ class ShownRuns(QObject):
         self._give_up()
         runs = [runs[position] for position in forks_first([traces for traces, _ in runs])]
         self._plots.show_runs([traces for traces, _ in runs])
-        self._runs, self._is_chosen = runs, is_chosen
+        if is_chosen and not self.is_chosen:
+            self._own = self._runs
+        self._runs, self.is_chosen = runs, is_chosen
         self._say_again()
         self._say_foreign(False)
         self.changed.emit()
+
+
+def _name_versions(store: Store, runs: Sequence[Traces]) -> None:
+    """Names the versions of scripts whose texts differ between runs, e.g. "my-aimd, version 3"."""
+    from subflow_app.features.history.core.script_versions import version_names
+
+    rows = [traces.row for traces in runs if traces.row is not None]
+    if len(rows) < 2:
+        return
+    names = version_names(store, rows)
+    for traces in runs:
+        if isinstance(traces, StoredTraces):
+            of_run = {key: name for (key, run_id), name in names.items() if run_id == traces.run_id}
+            traces.versions = {key.split(".", 1)[1].removesuffix(".content"): name for key, name in of_run.items()}
 
 
 class CurveFinder:

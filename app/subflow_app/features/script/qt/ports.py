@@ -11,7 +11,6 @@ from subflow_sim.scenario_model import ScriptKind
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QUndoStack
-    from PySide6.QtWidgets import QStatusBar
 
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.recovery import Recovery
@@ -39,9 +38,6 @@ class ScriptPorts(FeatureHolder, PanelPorts, Protocol):
     @property
     def closes_unasked(self) -> bool:
         """True if the window closes without asking about unsaved changes."""
-
-    def statusBar(self) -> QStatusBar:
-        """Status bar, for errors that occur while versions are read."""
 
     def tell(self, text: str) -> None:
         """Shows a message for a while."""

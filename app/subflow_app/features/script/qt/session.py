@@ -69,7 +69,7 @@ class ScriptSession(QObject):
         self._possible: frozenset[str] = frozenset()
         self.reader = LatestReader(ports.workers, self, "read versions")
         self.reader.read.connect(self._on_versions)
-        self.reader.failed.connect(lambda error: ports.statusBar().showMessage(error_text(error)))
+        self.reader.failed.connect(lambda error: ports.tell(error_text(error)))
         self.desk = ScriptDesk(ports, panel, self)
         self.desk.changed.connect(self._on_changed)
         self.desk.saved.connect(self._on_saved)

@@ -83,6 +83,10 @@ class Traces(Protocol):
         """Name of the congestion controller by flow, excluding flows without a controller (cbr, onoff)."""
 
     @property
+    def versions(self) -> Mapping[str, str]:
+        """Names such as "my-aimd, version 3" of the scripts whose texts differ between the runs shown, by script."""
+
+    @property
     def mss_bytes(self) -> int:
         """Payload of a full packet, bytes."""
 
@@ -195,6 +199,7 @@ class _RunTraces:
         self.duration_s = duration_s
         self.warmup_s = warmup_s
         self.mss_bytes = mss_bytes
+        self.versions: Mapping[str, str] = {}  # set by the part that shows several runs
         self._made_by = made_by
         self.fork: RunFork | None = None
         self.origin: Traces | None = None

@@ -56,7 +56,7 @@ class TrainingPorts(StudyPorts, Protocol):
     desk_maker: DeskMaker
 
     def tell(self, text: str) -> None:
-        """Shows a text in the status bar."""
+        """Shows a message for a while."""
 
     def close(self) -> bool:
         """Closes the window."""
@@ -69,7 +69,7 @@ class TrainingSession(PanelFeature["TrainPage"]):
     export_action = "train.export_figure"
     title = translatable("Training")
     panel_object = "train_page"
-    room = (420, 200)  # px; the form next to the curves is wider than the minimum width of a panel on a small screen
+    room = (340, 200)  # px
 
     ended = Signal(object)  # Training, after it has ended for any reason
 

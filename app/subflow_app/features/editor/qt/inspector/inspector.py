@@ -1,6 +1,6 @@
-"""The inspector: the tree of the scenario's parts, the form of the selected part, the text, and all problems.
+"""The inspector: the form of the selected part or the text of the file, below a head, and all problems.
 
-Clicking a problem moves to its field.
+The head names the part; its menu is the tree of the scenario's parts. Clicking a problem moves to its field.
 """
 
 from __future__ import annotations
@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent, QShowEvent, QUndoStack
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, QObject, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
     QListView,
-    QSplitter,
+    QMenu,
+    QSizePolicy,
     QStackedWidget,
-    QTabBar,
+    QToolButton,
     QTreeView,
     QWidget,
+    QWidgetAction,
 )
 
 from subflow_app.features.editor.core.form import OutlineEntry, form_for, outline, tables
@@ -36,8 +38,9 @@ from subflow_app.foundation.toml_edit import TomlEditError, TomlValue
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.labels import IconLabel
-from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, heading, named, split, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, heading, named, sized, v_box
 from subflow_app.toolkit.widgets.tables import Index, ListModel, TreeModel
+from subflow_app.toolkit.workspaces import HEAD_HEIGHT
 from subflow_app.vocabulary.language import tr, trn
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
@@ -225,8 +228,9 @@ class ProblemList(QFrame):
 _FORM, _TEXT = 0, 1
 _MOST_OPEN = 8
 _LIST_PADDING = 12
-_LOW = 320  # px; in a shorter panel, the list shows only two parts
-_LIST_SHARE = 0.38
+_LIST_WIDTH, _MOST_LISTED = 300, 16  # px, and rows of the open list of parts
+# Icon of the head by the section of the part.
+_ICONS = {"nodes": "tool_host", "links": "tool_link", "flows": "tool_flow", "events": "timeline"}
 
 
 class Inspector(QWidget):
@@ -255,11 +259,16 @@ class Inspector(QWidget):
         self._catalog = catalog
         self.key = ""  # dotted key of the shown part; empty for the whole scenario
         self._is_following = False
-        self._is_dragged = False
+        self._title = ""
+        self._is_read_only = False
         named(self, "inspector", tr("Inspector"))
-        self._tabs = QTabBar(self)
+        self._head = named(QFrame(self), "inspectorHead")
+        self.outline_button = QToolButton(self._head)  # names the part, and opens the list of parts
+        self.problems_button = QToolButton(self._head)
+        self.text_button = QToolButton(self._head)
         self._pages = QStackedWidget(self)
-        self.outline_view = QTreeView(self)
+        self.outline_view = QTreeView()
+        self._outline_menu = QMenu(self.outline_button)
         self._outline = OutlineModel(doc, self)
         self.form = ParamForm(self)  # the form of the selected part
         self.source = SourceEditor(self)  # the text of the file
@@ -273,9 +282,10 @@ class Inspector(QWidget):
 
     # --- interface of the window ------------------------------------------------------------------------------------
 
-    def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to a different document."""
+    def set_document(self, doc: ScenarioDoc, *, is_read_only: bool = False) -> None:
+        """Switch to a different document; that of a stored run is read-only."""
         self._unsubscribe()
+        self._is_read_only = is_read_only
         self._doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
         self.key = ""
@@ -294,47 +304,54 @@ class Inspector(QWidget):
             return
         self._set_key(part)
         if key and ".".join(str(step) for step in path) != part:
-            self._tabs.setCurrentIndex(_FORM)
+            self._show_page(_FORM)
             self._focus_field(key)
 
     def focus_problem(self, problem: Problem) -> None:
         """Move to the field of a problem, or to its line in the text if the form lacks this field."""
         path = split_key(problem.key)
         self.show_key(".".join(str(step) for step in path[:2]) if len(path) >= 2 else "")
-        self._tabs.setCurrentIndex(_FORM)
+        self._show_page(_FORM)
         if not (problem.key and self._doc.is_toml and self._focus_field(problem.key)):
-            self._tabs.setCurrentIndex(_TEXT)
+            self._show_page(_TEXT)
             self.source.show_line(problem.line or 1)
 
     def show_text(self) -> None:
         """Show the text of the file."""
-        self._tabs.setCurrentIndex(_TEXT)
+        self._show_page(_TEXT)
         self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_form(self) -> None:
         """Show the form of the selected part."""
-        self._tabs.setCurrentIndex(_FORM)
+        self._show_page(_FORM)
 
     def start_editing(self) -> None:
-        """Put the cursor into the first field of the selected part, or into the list of parts if the form is empty."""
-        # A focus proxy would make Tab skip the list and everything else before the form.
+        """Put the cursor into the first field of the selected part, or onto its name if the form is empty."""
+        # A focus proxy would make Tab skip the head and everything else before the form.
         first = next(self.form.rows(), None)
         if first is not None:
             first.set_focus()
         else:
-            self.outline_view.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.outline_button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def open_outline(self) -> None:
+        """Open the list of parts below the head."""
+        self.outline_button.showMenu()
 
     def edit_name(self) -> None:
         """Put the cursor into the name of the shown part."""
-        self._tabs.setCurrentIndex(_FORM)
+        self._show_page(_FORM)
         row = self.form.row(f"{self.key}.{NAME_KEY}")
         if row is not None:
             row.set_focus()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Edit the name of the shown part on F2."""
+        """Edit the name of the shown part on F2, and open the list of parts on Alt+Down."""
         if event.key() == Qt.Key.Key_F2:
             self.edit_name()
+            return
+        if event.key() == Qt.Key.Key_Down and event.modifiers() & Qt.KeyboardModifier.AltModifier:
+            self.open_outline()
             return
         super().keyPressEvent(event)
 
@@ -349,17 +366,11 @@ class Inspector(QWidget):
         set_style(
             self.outline_view,
             lambda t: (
-                f"QTreeView {{ border: none; border-bottom: 1px solid {t.border}; padding: 4px 0; }}"
+                f"QTreeView {{ border: none; background: {t.base}; padding: 4px 0; }}"
                 "QTreeView::item { padding: 3px 8px 3px 0; }"
             ),
         )
-        set_style(self._tabs, _tab_style)
-        self._tabs.setObjectName("inspectorTabs")
-        self._tabs.addTab(tr("Properties"))
-        self._tabs.addTab(tr("Text"))
-        self._tabs.setExpanding(False)
-        self._tabs.setDrawBase(False)
-        self._tabs.currentChanged.connect(self._on_tab_changed)
+        set_style(self._head, _head_style)
         tree = self.outline_view
         named(tree, "outline", tr("Parts of the scenario"))
         tree.setModel(self._outline)
@@ -373,52 +384,81 @@ class Inspector(QWidget):
         tree.header().setStretchLastSection(True)
         tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         tree.selectionModel().currentChanged.connect(self._on_current_changed)
+        tree.clicked.connect(lambda _index: self._outline_menu.close())
         tree.doubleClicked.connect(lambda _index: self.edit_name())
-        self.form.set_tab_before(tree)
+        tree.activated.connect(lambda _index: self._outline_menu.close())
+        self._set_up_head()
+        self.form.set_tab_before(self.text_button)
         self.form.committed.connect(self._on_value_committed)
         self.form.choosing.connect(lambda key: self.paths_wanted.emit(key.split(".")[1]))
         self.form.add_event_wanted.connect(self._add_event)
         self.form.remove_event_wanted.connect(self._remove_event)
         self.source.committed.connect(self._on_text_committed)
         self.problem_list.activated.connect(self.focus_problem)
-        border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
-        splitter = split(border, tree, self.form)
-        splitter.splitterMoved.connect(self._on_dragged)
-        self._splitter = splitter
-        tree.setMinimumHeight(40)
-        self._pages.addWidget(splitter)
+        self._pages.addWidget(self.form)
         self._pages.addWidget(self.source)
-        v_box(self, self._tabs, (self._pages, 1), self.problem_list, margins=0, spacing=0)
+        v_box(self, self._head, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
-    def showEvent(self, event: QShowEvent) -> None:
-        """Divide the height between list and form once the height is known."""
-        super().showEvent(event)
-        self._share_out()
+    def _set_up_head(self) -> None:
+        part, problems, text = self.outline_button, self.problems_button, self.text_button
+        named(part, "outlineButton", tr("Part of the scenario"), tr("Choose another part of the scenario (Alt+↓)"))
+        part.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        part.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        part.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        part.setFont(sized(self.font(), 1.0, is_bold=True))
+        part.setMenu(self._outline_menu)
+        part.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        listed = QWidgetAction(self._outline_menu)
+        listed.setDefaultWidget(self.outline_view)
+        self._outline_menu.addAction(listed)
+        self._outline_menu.aboutToShow.connect(self._fit_outline)
+        named(problems, "problems_button")
+        problems.setToolTip(tr("Go to the first problem of the scenario"))
+        problems.setIcon(icon("error", "error"))
+        problems.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        problems.clicked.connect(self._go_to_first_problem)
+        problems.hide()
+        named(text, "inspectorText")
+        text.setCheckable(True)
+        text.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        text.toggled.connect(self._on_text_toggled)
+        for button in (part, problems, text):
+            button.setAutoRaise(True)
+            button.setIconSize(QSize(14, 14))
+        self._head.setFixedHeight(max(HEAD_HEIGHT, self.fontMetrics().height() + 10))
+        h_box(self._head, (part, 1), problems, text, margins=(4, 0, 4, 0), spacing=2)
+        self._say_page(_FORM)
 
-    def _share_out(self) -> None:
-        """Give the list the height it needs, up to a maximum share, until the user drags the border."""
-        if self._is_dragged or not self.isVisible():
-            return
+    def _fit_outline(self) -> None:
+        """Give the list of parts the height of its rows, up to a maximum."""
         rows = sum(
             1 + (self._outline.rowCount(index) if self.outline_view.isExpanded(index) else 0)
             for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
         )
         row = max(self.outline_view.sizeHintForRow(0), 1)
-        height = self._splitter.height()
-        # In a short panel, the list shows only two parts and a scroll bar, because the form needs the height.
-        share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
-        listed = min(rows * row, share) + _LIST_PADDING
-        self._splitter.setSizes([listed, height - listed])
+        self.outline_view.setFixedSize(
+            max(_LIST_WIDTH, self.width() - 8), min(rows, _MOST_LISTED) * row + _LIST_PADDING
+        )
+        self.outline_view.setFocus()
 
-    def _on_dragged(self) -> None:
-        self._is_dragged = True
+    def _go_to_first_problem(self) -> None:
+        if self._doc.problems:
+            self.focus_problem(self._doc.problems[0])
+
+    def _fit_title(self) -> None:
+        """Cut the name of the part to the room that the other buttons leave."""
+        others = sum(
+            button.sizeHint().width() for button in (self.problems_button, self.text_button) if not button.isHidden()
+        )
+        room = self.width() - others - 52
+        metrics = self.outline_button.fontMetrics()
+        self.outline_button.setText(metrics.elidedText(self._title, Qt.TextElideMode.ElideRight, room) + " ▾")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Limit the problems to their share of the height."""
+        """Limit the name and the problems to their room."""
         super().resizeEvent(event)
+        self._fit_title()
         self.problem_list.set_room(self.height())
-        if event.oldSize().height() != event.size().height():
-            self._share_out()
 
     # --- document -> widgets ----------------------------------------------------------------------------------------
 
@@ -447,7 +487,11 @@ class Inspector(QWidget):
         if self._doc.is_toml:
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)
+        self.form.set_read_only(self._is_read_only)
+        self.source.setReadOnly(self._is_read_only)
+        self._say_page(self._pages.currentIndex())
         self.source.show_document(self._doc)
+        self._show_head()
         self.problem_list.show_problems(self._doc.problems, next_step_text(self._doc.missing_part))
 
     def _set_key(self, key: str) -> None:
@@ -456,6 +500,7 @@ class Inspector(QWidget):
         self.form.commit_pending()
         self.key = key
         self._follow_key()
+        self._show_head()
         if self._doc.is_toml:
             self._show_form_of_key()
             self.form.verticalScrollBar().setValue(0)
@@ -497,9 +542,36 @@ class Inspector(QWidget):
         if not self._is_following and current.isValid():
             self._set_key(current.data(KEY_ROLE))
 
-    def _on_tab_changed(self, index: int) -> None:
+    def _show_page(self, index: int) -> None:
+        self.text_button.setChecked(index == _TEXT)
+
+    def _on_text_toggled(self, is_text: bool) -> None:
         self.commit_pending()
-        self._pages.setCurrentIndex(index)
+        self._pages.setCurrentIndex(_TEXT if is_text else _FORM)
+        self._say_page(self._pages.currentIndex())
+
+    def _say_page(self, index: int) -> None:
+        words = tr("As text") if index == _FORM else tr("As a form")
+        self.text_button.setText(f"{tr('read only')} · {words}" if self._is_read_only else words)
+        self.text_button.setToolTip(
+            tr("Edit the text of the file") if index == _FORM else tr("Edit the values of this part")
+        )
+
+    def _show_head(self) -> None:
+        """Name the part, and count the problems of the scenario."""
+        form = form_for(self._doc, self.key, self._catalog) if self._doc.is_toml else self.form.form
+        section = self.key.partition(".")[0]
+        title = tr("Scenario")
+        if form is not None and self.key:
+            title = form.title if not form.kind or "." not in self.key else f"{form.kind} {form.title}"
+        self._title = title
+        self.outline_button.setIcon(icon(_ICONS.get(section, "topology"), "text"))
+        self.outline_button.setAccessibleDescription(title)
+        # An incomplete drawing, such as an empty canvas, counts as free of problems.
+        count = 0 if self._doc.missing_part else len(self._doc.problems)
+        self.problems_button.setVisible(count > 0)
+        self.problems_button.setText(trn("{count} problem", "{count} problems", count))
+        self._fit_title()
 
     def _on_value_committed(self, key: str, value: object, session: int) -> None:
         if key.endswith(f".{NAME_KEY}"):
@@ -557,12 +629,13 @@ class Inspector(QWidget):
         return True
 
 
-def _tab_style(t: Tokens) -> str:
+def _head_style(t: Tokens) -> str:
     return (
-        f"QTabBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; }}"
-        f"QTabBar::tab {{ color: {t.muted_text}; padding: 7px 14px 6px; border: none;"
-        " border-bottom: 2px solid transparent; }"
-        f"QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}"
-        f"QTabBar::tab:hover:!selected {{ color: {t.text}; background: {t.button_hover}; }}"
-        f"QTabBar::tab:focus {{ border-bottom-color: {t.accent}; }}"
+        f"#inspectorHead {{ background: {t.window}; border: none; border-bottom: 1px solid {t.border}; }}"
+        f"QToolButton {{ border: 1px solid transparent; border-radius: 4px; padding: 1px 6px; color: {t.muted_text}; }}"
+        f"QToolButton:hover, QToolButton:checked {{ background: {t.button_hover}; color: {t.text}; }}"
+        f"QToolButton:focus {{ border-color: {t.accent}; }}"
+        f"#outlineButton {{ color: {t.text}; text-align: left; }}"
+        "#outlineButton::menu-indicator { image: none; }"
+        f"#problems_button {{ color: {t.error}; }}"
     )

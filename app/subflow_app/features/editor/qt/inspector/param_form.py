@@ -30,6 +30,7 @@ from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.labels import IconLabel, ProblemLabel, when_released
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, heading, named, v_box
+from subflow_app.toolkit.workspaces import FIELD_HEIGHT
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_sim.params import Dimension
@@ -42,6 +43,9 @@ _IN_WORDS = {
     Dimension.RATIO: fmt.ratio,
 }
 _BARE_EXAMPLE = re.compile(r" or [0-9.]+\Z")
+
+_ROW_GAP = 2  # px between two rows
+_MOST_LABEL = 78  # px
 
 _Editor: TypeAlias = TextEditor | ChoiceEditor | FlagEditor | PairEditor | PathsEditor
 
@@ -111,6 +115,14 @@ class FieldRow(QObject):
         problem = field.problems[0] if field.problems else None
         self._say(problem.message if problem else "", problem.allowed if problem else "")
 
+    def set_read_only(self, is_read_only: bool) -> None:
+        """Show the value without letting anybody change it."""
+        if isinstance(self.editor, TextEditor):
+            self.editor.setReadOnly(is_read_only)
+        else:
+            self.editor.setEnabled(not is_read_only)
+        self.reset.setVisible(not is_read_only)
+
     def commit(self) -> None:
         """Commit the typed text, as on loss of focus."""
         if isinstance(self.editor, TextEditor):
@@ -176,6 +188,9 @@ class FieldRow(QObject):
         else:
             self.editor.setAccessibleName(tr("{field} of the scenario", field=field.label))
         self.editor.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        # Rows of equal height, so that eight of them fit above the plots on a small screen.
+        self.editor.setFixedHeight(max(FIELD_HEIGHT - _ROW_GAP, self.editor.fontMetrics().height() + 6))
+        self.reset.setFixedSize(QSize(18, FIELD_HEIGHT - _ROW_GAP))
         allowed = self._in_field(field.param.allowed_text())
         tip = f"{tr(field.param.help)}\n{tr('Allowed: {what}.', what=problem_text(allowed))}"
         if field.placeholder:
@@ -302,6 +317,9 @@ class ParamForm(QScrollArea):
         self._rows: list[FieldRow] = []
         self._hints: list[QLabel] = []
         self._before: QWidget | None = None
+        self._is_read_only = False
+        self._action = QToolButton(self)
+        self._action.hide()
         named(self, "paramForm", tr("Properties"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -341,6 +359,13 @@ class ParamForm(QScrollArea):
         """Put the fields of forms shown from now on after this widget in the Tab order; by default they come last."""
         self._before = widget
 
+    def set_read_only(self, is_read_only: bool) -> None:
+        """Show the values without letting anybody change them."""
+        self._is_read_only = is_read_only
+        for row in self._rows:
+            row.set_read_only(is_read_only)
+        self._action.setEnabled(not is_read_only)
+
     def commit_pending(self) -> None:
         """Commit all typed text."""
         for row in list(self._rows):
@@ -356,7 +381,7 @@ class ParamForm(QScrollArea):
             row.blockSignals(True)
         self._rows, self._hints = [], []
         content = named(QWidget(), "paramFormContent")
-        layout = v_box(content, margins=(14, 10, 12, 14), spacing=0)
+        layout = v_box(content, margins=(12, 2, 6, 6), spacing=0)
         self._add_header(layout)
         for group in form.groups if form else ():
             self._add_group(doc, layout, group)
@@ -371,6 +396,7 @@ class ParamForm(QScrollArea):
         self.setWidget(content)
         self._order_fields()
         self._show_header()
+        self.set_read_only(self._is_read_only)
         again = self.row(focused_key)
         if had_focus and again is not None:
             again.set_focus()
@@ -382,30 +408,29 @@ class ParamForm(QScrollArea):
                 QWidget.setTabOrder(first, second)
 
     def _add_header(self, layout: QVBoxLayout) -> None:
-        self._title = named(Label(wordWrap=True), "formTitle")
-        heading(self._title, 1.25, is_demi=True)
         self._action = named(QToolButton(autoRaise=True), "headerAction")
         self._action.setIconSize(QSize(16, 16))
         self._action.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._action.clicked.connect(self._on_action)
-        line = h_box(None, (self._title, 1), (self._action, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
         self._subtitle = named(muted(Label(wordWrap=True)), "formSubtitle")
+        line = h_box(None, (self._subtitle, 1), (self._action, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
         self._own_problem = ProblemLabel("formProblem")
-        layout.addLayout(v_box(None, line, self._subtitle, 6, self._own_problem, spacing=0))
+        layout.addLayout(v_box(None, line, self._own_problem, spacing=0))
 
     def _add_group(self, doc: Previewer, layout: QVBoxLayout, group: FormGroup) -> None:
-        if group.title:
-            title = heading(Label(group.title, indent=0), is_demi=True)
-            layout.addSpacing(16)
+        if group.title and self._rows:  # the head of the inspector is title enough for the first group
+            title = heading(Label(group.title, indent=0, wordWrap=True), is_demi=True)
+            title.setMinimumWidth(1)
+            layout.addSpacing(8)
             layout.addWidget(title)
         if group.hint:
             hint = muted(Label(group.hint, wordWrap=True))
             self._hints.append(hint)
             layout.addWidget(hint)
         grid = QGridLayout()
-        grid.setContentsMargins(0, 6, 0, 0)
-        grid.setHorizontalSpacing(6)
-        grid.setVerticalSpacing(5)
+        grid.setContentsMargins(0, 0, 0, 0)
+        grid.setHorizontalSpacing(4)
+        grid.setVerticalSpacing(_ROW_GAP)
         grid.setColumnMinimumWidth(0, self._label_width())
         grid.setColumnStretch(2, 1)
         next_row = 0
@@ -420,12 +445,12 @@ class ParamForm(QScrollArea):
 
     def _label_width(self) -> int:
         """Return the same width for all forms, so that editors do not shift when a different part is selected."""
-        return self.fontMetrics().horizontalAdvance(tr("Receive buffer")) + 6
+        return min(self.fontMetrics().horizontalAdvance(tr("Receive buffer")), _MOST_LABEL) + 4
 
     def _show_header(self) -> None:
         form = self.form
-        self._title.setText(form.title if form else "")
-        subtitle = " · ".join(filter(None, (form.kind, form.subtitle))) if form else ""
+        # The head of the inspector names the part; only an event needs more words.
+        subtitle = form.subtitle if form and form.key.startswith("events") else ""
         self._subtitle.setText(subtitle)
         self._subtitle.setVisible(bool(subtitle))
         problems = form.problems if form else ()

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QEvent, QLineF, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QLineF, QMargins, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -36,7 +36,8 @@ _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
 _MOST_FIT_ZOOM = 1.5
 _ZOOM_STEP = 1.25
 _WHEEL_NOTCH = 120.0
-_FIT_MARGIN = 20
+_FIT_MARGIN, _LOW_FIT_MARGIN = 20, 8  # px; the smaller one above and below the picture in a low view
+_LOW_VIEW = 300  # px
 _FIT_ROUNDS = 4
 _FIT_ZOOM_OF_FEW_LABELS = 0.9  # maximum zoom for a picture with shortened labels
 _LABEL_MARGIN = 13  # px from the border of the view: room for the clock at the corner of a label
@@ -79,7 +80,7 @@ class TopologyCanvas(QGraphicsView):
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
-        self.is_held = False  # if True, resizing the view does not fit the picture again
+        self._inset = QMargins()
         self._fitted_size = QSize()  # size of the view at the last fit
         self._is_editable = True
         self._is_locked = False
@@ -177,8 +178,21 @@ class TopologyCanvas(QGraphicsView):
         self.tool = tool
         self._show_cursor()
 
+    def set_inset(self, inset: QMargins) -> None:
+        """Keep these margins, px, free of the picture when it is fitted, for what lies over the canvas."""
+        if inset != self._inset:
+            self._inset = inset
+            self.content_changed()
+
+    def _centre_in(self, room: QRect, centre: QPointF, zoom: float) -> None:
+        """Show a point of the scene in the middle of a part of the view."""
+        shift = QPointF(room.center() - self.viewport().rect().center()) / zoom
+        self.centerOn(centre - shift)
+
     def _fit_now(self) -> None:
-        room = self.viewport().rect().adjusted(_FIT_MARGIN, _FIT_MARGIN, -_FIT_MARGIN, -_FIT_MARGIN)
+        beside = _FIT_MARGIN
+        above = _LOW_FIT_MARGIN if self.viewport().height() < _LOW_VIEW else _FIT_MARGIN
+        room = self.viewport().rect().marginsRemoved(self._inset).adjusted(beside, above, -beside, -above)
         if room.width() <= 0 or room.height() <= 0:
             return
         self._fitted_size = self.viewport().size()
@@ -196,7 +210,7 @@ class TopologyCanvas(QGraphicsView):
                 break
             zoom = _fitting_zoom(content, room)
             self.setTransform(QTransform.fromScale(zoom, zoom))
-            self.centerOn(content.center())
+            self._centre_in(room, content.center(), zoom)
             self._tell_view()
             if label_scale(zoom) > 1.0:
                 self._fit_without_labels(room)
@@ -215,8 +229,9 @@ class TopologyCanvas(QGraphicsView):
             content = self._scene.content_rect(with_labels=False)
             zoom = max(min(_fitting_zoom(content, room), _FIT_ZOOM_OF_FEW_LABELS), least)
             self.setTransform(QTransform.fromScale(zoom, zoom))
-            self.centerOn(content.center())
-            seen = self.viewport().rect().adjusted(_LABEL_MARGIN, _LABEL_MARGIN, -_LABEL_MARGIN, -_LABEL_MARGIN)
+            self._centre_in(room, content.center(), zoom)
+            free = self.viewport().rect().marginsRemoved(self._inset)
+            seen = free.adjusted(_LABEL_MARGIN, _LABEL_MARGIN, -_LABEL_MARGIN, -_LABEL_MARGIN)
             if not self._scene.set_zoom(zoom, self.mapToScene(seen).boundingRect()):
                 break
         self._tell_view()
@@ -227,7 +242,7 @@ class TopologyCanvas(QGraphicsView):
         zoom = _fitting_zoom(content, room)
         self._scene.follow_zoom(zoom)
         self.setTransform(QTransform.fromScale(zoom, zoom))
-        self.centerOn(content.center())
+        self._centre_in(room, content.center(), zoom)
         self._tell_view()
         self._scene.end_zooming()
         self.zoom_changed.emit(self.zoom)
@@ -574,7 +589,7 @@ class TopologyCanvas(QGraphicsView):
         """Keep the whole picture in view, unless the user has zoomed or panned."""
         super().resizeEvent(event)
         self._tell_view()
-        if self._keeps_fitting and not self.is_held and event.size() != self._fitted_size:
+        if self._keeps_fitting and event.size() != self._fitted_size:
             self._fit_now()
 
     def showEvent(self, event: QShowEvent) -> None:

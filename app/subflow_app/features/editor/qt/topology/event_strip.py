@@ -1,4 +1,4 @@
-"""The timeline below the canvas, in which the user drags, edits and removes timed changes.
+"""The lanes of timed events above the time track, in which the user adds, drags, edits and removes changes.
 
 Each edit of the document is an undo step.
 """
@@ -40,7 +40,8 @@ from subflow_app.features.editor.core.form_text import check_text, completed
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology.strip_painter import (
-    AXIS_HEIGHT,
+    LEFT,
+    RIGHT_MARGIN,
     ROW_HEIGHT,
     Hit,
     Preview,
@@ -69,10 +70,12 @@ class StripEdits:
         self._doc = doc
         self._undo_stack = undo_stack
 
-    def add_outage(self, row_key: str, time_s: float, duration_s: float, step_s: float) -> Path:
-        """Add an outage of a link or of a flow's subflows; returns the path of its start time."""
+    def add_outage(
+        self, row_key: str, time_s: float, duration_s: float, step_s: float, end_s: float | None = None
+    ) -> Path:
+        """Add an outage of a link or of a flow's subflows, see `with_outage`; returns the path of its start time."""
         count = self._event_count()
-        text = strip.with_outage(self._doc.text, row_key, time_s, duration_s, step_s)
+        text = strip.with_outage(self._doc.text, row_key, time_s, duration_s, step_s, end_s)
         name = row_key.partition(".")[2]
         what = (
             tr("Add outage of {name}", name=name)
@@ -128,16 +131,17 @@ def dotted(place: Path) -> str:
     return ".".join(map(str, place))
 
 
-_MOST_ROWS = 3
-_MOST_SHARE = 0.3
-_LEAST_PANEL = 240  # px; a shorter panel shows only the picture
+_MOST_ROWS = 5  # lanes in view at once after unfolding
 _SNAP_PX = 4.0
+
+
+_NEW: Path = ()  # place of an outage that is being dragged out, and is not in the file yet
 
 
 @dataclass(slots=True)
 class _Drag:
     row: StripRow
-    item: StripItem
+    item: StripItem | None  # None: a new outage
     part: Part
     from_s: float
     preview: Preview
@@ -145,7 +149,9 @@ class _Drag:
 
 
 class EventStrip(QAbstractScrollArea):
-    """A row for each link or flow that changes during the run, and for the selected one.
+    """A lane for each link or flow that changes during the run, and for the selected one.
+
+    A drag on the free part of a lane takes the link down. One lane is in view until the lanes are unfolded.
 
     Keys: arrows move from item to item and row to row. Ctrl+arrows move the chosen item by a tick (with Shift, the end
     of an outage). Enter edits its value, Del removes it, Insert adds an outage.
@@ -154,6 +160,8 @@ class EventStrip(QAbstractScrollArea):
     row_chosen = Signal(str)  # key of a link or flow
     activated = Signal(str)  # key of the part whose properties to show: "events.3"
     failed = Signal(str)  # the reason why an edit was refused
+    resized = Signal()  # the lanes need a different height
+    pointed = Signal(object)  # time under the mouse, s, or None
 
     def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,9 +175,10 @@ class EventStrip(QAbstractScrollArea):
         self._position_s: float | None = None
         self._drag: _Drag | None = None
         self.message = ""  # problem of the typed value
-        self._most_rows = _MOST_ROWS
         self._rows_in_sight = 1
-        self._is_wanted = True
+        self._is_unfolded = False
+        self._is_read_only = False
+        self._sides = (float(LEFT), float(RIGHT_MARGIN))
         self._sessions = itertools.count(1)
         self._nudge_session = 0
         self.editor: QLineEdit | None = None  # the input field of a value while open, otherwise None
@@ -179,7 +188,9 @@ class EventStrip(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.viewport().setMouseTracking(True)
-        set_style(self, lambda t: f"#eventStrip {{ background: {t.base}; border-top: 1px solid {t.border}; }}")
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        set_style(self, lambda t: f"#eventStrip {{ background: {t.window}; border: none; }}")
+        self.viewport().setAutoFillBackground(False)
         self.verticalScrollBar().setSingleStep(ROW_HEIGHT)
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
         self.destroyed.connect(lambda: self._unsubscribe())
@@ -195,10 +206,40 @@ class EventStrip(QAbstractScrollArea):
     @property
     def strip_layout(self) -> StripLayout:
         """Current layout of all rows and items."""
-        return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
+        scroll = self.verticalScrollBar().value()
+        return StripLayout(self.rows, self._duration_s, self.viewport().width(), scroll, *self._sides)
 
-    def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to a different document."""
+    def set_sides(self, left: float, right_margin: float) -> None:
+        """Draw time 0 at `left`, and the end of the run `right_margin` from the right edge, both px."""
+        if (left, right_margin) != self._sides:
+            self._sides = (left, right_margin)
+            self.viewport().update()
+
+    @property
+    def duration_s(self) -> float:
+        """Duration of the scenario, s."""
+        return self._duration_s
+
+    @property
+    def can_unfold(self) -> bool:
+        """True if several lanes exist, of which one is in view while they are folded."""
+        return len(self.rows) > 1
+
+    @property
+    def is_unfolded(self) -> bool:
+        """True if several lanes are in view."""
+        return self._is_unfolded
+
+    def set_unfolded(self, is_unfolded: bool) -> None:
+        """Show several lanes, or only one."""
+        self._is_unfolded = is_unfolded
+        self._fit()
+
+    def set_document(self, doc: ScenarioDoc, *, is_read_only: bool = False) -> None:
+        """Switch to a different document, whose events may be read-only."""
+        self._close_editor()
+        self._end_drag()
+        self._is_read_only = is_read_only
         self._unsubscribe()
         self._doc = doc
         self._edits = StripEdits(doc, self._undo_stack)
@@ -212,23 +253,13 @@ class EventStrip(QAbstractScrollArea):
         if key != self._selected:
             self._selected = key
             self._show_document()
+            self._show_selected()
 
     def set_position(self, time_s: float | None) -> None:
         """Show the current position in a run; None hides it."""
         if time_s != self._position_s:
             self._position_s = time_s
             self.viewport().update()
-
-    def set_wanted(self, wanted: bool) -> None:
-        """Set whether the timeline is shown if the panel is tall enough."""
-        self._is_wanted = wanted
-
-    def fit_into(self, height: int) -> None:
-        """Limit the timeline to its share of the panel: show fewer rows, or hide it if the panel is very short."""
-        rows = int((height * _MOST_SHARE - AXIS_HEIGHT) / ROW_HEIGHT)
-        self._most_rows = min(max(rows, 1), _MOST_ROWS)
-        self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
-        self.updateGeometry()
 
     def choose(self, item: StripItem | None) -> None:
         """Choose the bar or mark that keyboard commands act on; None clears the choice."""
@@ -238,8 +269,8 @@ class EventStrip(QAbstractScrollArea):
         self.viewport().update()
 
     def sizeHint(self) -> QSize:
-        """Return a height for the rows with events and one more, so that a selection does not change the height."""
-        return QSize(200, min(self._rows_in_sight, self._most_rows) * ROW_HEIGHT + AXIS_HEIGHT + 2)
+        """Return the height of the lanes in view."""
+        return QSize(200, self._rows_in_sight * ROW_HEIGHT)
 
     def minimumSizeHint(self) -> QSize:
         """Return the required height with a small width."""
@@ -249,7 +280,7 @@ class EventStrip(QAbstractScrollArea):
 
     @property
     def _is_editable(self) -> bool:
-        return self._doc.is_toml
+        return self._doc.is_toml and not self._is_read_only
 
     def _on_document_changed(self, change: Change) -> None:
         if change.kind not in ("layout", "script"):
@@ -274,10 +305,21 @@ class EventStrip(QAbstractScrollArea):
         """Adapt the height only when the mouse leaves, so that rows do not move under it."""
         super().leaveEvent(event)
         self._fit()
+        self.pointed.emit(None)
 
     def _fit(self) -> None:
-        self._rows_in_sight = sum(1 for row in self.rows if row.items) + 1
+        rows = min(len(self.rows), _MOST_ROWS) if self._is_unfolded else 1
+        self._rows_in_sight = max(rows, 1)
         self.updateGeometry()
+        self.resized.emit()
+        self._show_selected()
+
+    def _show_selected(self) -> None:
+        """Bring the lane of the selected part into view."""
+        row = next((number for number, row in enumerate(self.rows) if row.key == self._selected), None)
+        if row is not None:
+            top, bar = row * ROW_HEIGHT, self.verticalScrollBar()
+            bar.setValue(min(top, max(bar.value(), top + ROW_HEIGHT - self.viewport().height())))
 
     def _try(self, edit: Callable[[], None]) -> None:
         try:
@@ -285,11 +327,11 @@ class EventStrip(QAbstractScrollArea):
         except TomlEditError as error:
             self.failed.emit(str(error))
 
-    def add_outage(self, row_key: str, time_s: float) -> None:
-        """Add an outage of a link or of a flow's subflows, which lasts a tenth of the run."""
+    def add_outage(self, row_key: str, time_s: float, end_s: float | None = None) -> None:
+        """Add an outage of a link or of a flow's subflows, which lasts a tenth of the run or up to `end_s`."""
 
         def edit() -> None:
-            self._chosen = self._edits.add_outage(row_key, time_s, self._duration_s, self._snap_step())
+            self._chosen = self._edits.add_outage(row_key, time_s, self._duration_s, self._snap_step(), end_s)
 
         if self._is_editable:
             self._try(edit)
@@ -411,24 +453,34 @@ class EventStrip(QAbstractScrollArea):
             return
         if event.position().x() < self.strip_layout.left - 8:
             self.row_chosen.emit(hit.row.key)
-        is_fixed = isinstance(hit.item, StripMark) and hit.item.is_fixed
-        if event.button() == Qt.MouseButton.LeftButton and hit.item is not None and self._is_editable and not is_fixed:
-            from_s = self.strip_layout.time_at(event.position().x())
+        if event.button() != Qt.MouseButton.LeftButton or not self._is_editable:
+            return
+        from_s = self.strip_layout.time_at(event.position().x())
+        if hit.item is None:
+            if event.position().x() >= self.strip_layout.left - 4:
+                number = self.rows.index(hit.row)
+                self._drag = _Drag(hit.row, None, "end", from_s, Preview(_NEW, from_s, from_s, number))
+        elif not (isinstance(hit.item, StripMark) and hit.item.is_fixed):
             self._drag = _Drag(hit.row, hit.item, hit.part, from_s, Preview.of(hit.item))
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Preview the drag; the document changes when the drag ends."""
         if self._drag is None:
             self._show_cursor(self._hit(event.position()))
+            self.pointed.emit(self.strip_layout.time_at(event.position().x()))
             return
         now_s = self.strip_layout.time_at(event.position().x())
         moved_px = abs(now_s - self._drag.from_s) / self._duration_s * self.strip_layout.span
         if not self._drag.has_moved and moved_px < QApplication.startDragDistance() / 2:
             return
         self._drag.has_moved = True
-        self._drag.preview = self._dragged(
-            self._drag.item, self._drag.part, now_s - self._drag.from_s, event.modifiers()
-        )
+        drag = self._drag
+        if drag.item is None:
+            step = self._snap_step(event.modifiers())
+            ends = sorted(strip.snapped(time_s, step, 0.0, self._duration_s) for time_s in (drag.from_s, now_s))
+            drag.preview = Preview(_NEW, *ends, drag.preview.new_row)
+        else:
+            drag.preview = self._dragged(drag.item, drag.part, now_s - drag.from_s, event.modifiers())
         self.viewport().update()
 
     def _dragged(self, item: StripItem, part: Part, by_s: float, modifiers: Qt.KeyboardModifier) -> Preview:
@@ -442,8 +494,12 @@ class EventStrip(QAbstractScrollArea):
         """Apply the drag as one undo step."""
         drag, self._drag = self._drag, None
         self.viewport().update()
-        if drag is not None and drag.has_moved and drag.preview != Preview.of(drag.item):
-            self._try(lambda: self._edits.move(drag.item, drag.preview))
+        if drag is not None and drag.has_moved:
+            item = drag.item
+            if item is None and drag.preview.end_s > drag.preview.start_s:
+                self.add_outage(drag.row.key, drag.preview.start_s, drag.preview.end_s)
+            elif item is not None and drag.preview != Preview.of(item):
+                self._try(lambda: self._edits.move(item, drag.preview))
         event.accept()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
@@ -510,7 +566,7 @@ class EventStrip(QAbstractScrollArea):
         return menu
 
     def _hit(self, at: QPointF) -> Hit | None:
-        return self.strip_layout.hit(at) if at.y() < self.viewport().height() - AXIS_HEIGHT else None
+        return self.strip_layout.hit(at)
 
     def _row_of(self, item: StripItem | None) -> StripRow | None:
         return next(
@@ -637,6 +693,6 @@ class EventStrip(QAbstractScrollArea):
         self._update_scrolling()
 
     def _update_scrolling(self) -> None:
-        room = self.viewport().height() - AXIS_HEIGHT
+        room = self.viewport().height()
         self.verticalScrollBar().setRange(0, max(ROW_HEIGHT * len(self.rows) - room, 0))
         self.verticalScrollBar().setPageStep(max(room, 1))

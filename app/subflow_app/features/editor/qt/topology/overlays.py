@@ -1,7 +1,7 @@
 """Widgets around the picture of a topology: notice, zoom buttons, minimap and legend.
 
 The minimap shows the whole picture in a corner of the canvas, with a frame around the visible part. The legend has an
-entry in its colour for each subflow. It is below the canvas and never covers the picture.
+entry in its colour for each subflow. It lies over the lower end of the canvas, which the fitted picture leaves free.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ class Notice(Label):
 
 
 class ZoomBar(QFrame):
-    """Buttons to zoom and to unlock nodes. They are next to the legend, where they do not cover the picture."""
+    """Buttons to zoom and to unlock nodes, over the lower right corner of the canvas."""
 
     fit_wanted = Signal()
     zoom_in_wanted = Signal()
@@ -341,6 +341,10 @@ class Legend(QWidget):
         """Return the height of all entries at a width."""
         rects = self._rects_for(width)
         return rects[-1].bottom() + 1 + 5 if rects else 0
+
+    def width_in(self, room: int) -> int:
+        """Return the width of the entries if they wrap at a width of `room` px."""
+        return max((rect.right() + 5 for rect in self._rects_for(room)), default=0)
 
     def sizeHint(self) -> QSize:
         """Return a width of 200 px, with the height required at the current width."""

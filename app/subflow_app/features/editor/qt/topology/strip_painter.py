@@ -1,4 +1,4 @@
-"""Drawing of the timeline below the canvas: pixel positions of rows, bars and marks, and their texts.
+"""Drawing of the lanes of timed events above the time track: pixel positions of rows, bars and marks, and their texts.
 
 The same positions are used for hit tests.
 """
@@ -27,10 +27,9 @@ from subflow_app.toolkit.theme import Tokens
 from subflow_app.vocabulary.language import tr
 from subflow_sim.toml_map import Path
 
-ROW_HEIGHT = 25
+ROW_HEIGHT = 20
 MARK_RADIUS = 5.0
-_TITLE_SHARE, _MOST_TITLE = 0.24, 120.0
-_RIGHT_MARGIN = 18.0
+LEFT, RIGHT_MARGIN = 48, 16  # px: position of time 0, and distance of the end of the run from the right edge
 _GRIP = 5.0
 _LEAST_BAR = 6.0
 
@@ -46,22 +45,28 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class StripLayout:
-    """Pixel positions at one size; `scroll` is the height in px of the rows that are out of view at the top."""
+    """Pixel positions at one size.
+
+    Attributes:
+        rows: the rows.
+        duration_s: duration of the run, s.
+        width: width of all rows, px.
+        scroll: height of the rows that are out of view at the top, px.
+        left: position of time 0, px.
+        right_margin: distance of the end of the run from the right edge, px.
+    """
 
     rows: Sequence[StripRow]
     duration_s: float
     width: float
     scroll: float = 0.0
-
-    @property
-    def left(self) -> float:
-        """Position of time 0 in px."""
-        return min(_MOST_TITLE, self.width * _TITLE_SHARE) + 6.0
+    left: float = LEFT
+    right_margin: float = RIGHT_MARGIN
 
     @property
     def span(self) -> float:
         """Width of the whole run in px."""
-        return max(self.width - self.left - _RIGHT_MARGIN, 1.0)
+        return max(self.width - self.left - self.right_margin, 1.0)
 
     @property
     def height(self) -> int:
@@ -83,13 +88,13 @@ class StripLayout:
     def title_rect(self, index: int) -> QRectF:
         """Return the rectangle of a row's name."""
         row = self.row_rect(index)
-        return QRectF(8.0, row.top(), self.left - 18.0, ROW_HEIGHT)
+        return QRectF(4.0, row.top(), self.left - 12.0, ROW_HEIGHT)
 
     def bar_rect(self, index: int, start_s: float, end_s: float) -> QRectF:
         """Return the rectangle of a bar, wide enough to see and drag."""
         row = self.row_rect(index)
         x0, x1 = self.x_of(start_s), self.x_of(end_s)
-        return QRectF(x0, row.top() + 5, max(x1 - x0, _LEAST_BAR), ROW_HEIGHT - 10)
+        return QRectF(x0, row.top() + 3, max(x1 - x0, _LEAST_BAR), ROW_HEIGHT - 6)
 
     def mark_point(self, index: int, time_s: float) -> QPointF:
         """Return the centre of a mark."""
@@ -158,7 +163,6 @@ class StripLayout:
                 yield Hit(row, item)
 
 
-AXIS_HEIGHT = 20
 _TICK_PX = 62.0
 _LEAST_TEXT = 26.0
 _LEAST_BAR_TEXT = 30.0
@@ -166,11 +170,15 @@ _LEAST_BAR_TEXT = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """Times of a bar or mark during a drag; start and end of a mark are equal."""
+    """Times of a bar or mark during a drag; start and end of a mark are equal.
+
+    The preview of a new outage has an empty place, and the number of its row.
+    """
 
     place: Path
     start_s: float
     end_s: float
+    new_row: int = -1
 
     @classmethod
     def of(cls, item: StripItem) -> Preview:
@@ -239,28 +247,25 @@ class StripPainter:
         self._has_focus = has_focus
 
     def paint(self, selected: str, position_s: float | None, message: str) -> None:
-        """Draw rows, axis, position and preview."""
+        """Draw rows, position, preview, and the problem of a typed value."""
         painter, tokens, layout = self._painter, self._tokens, self._layout
-        painter.fillRect(self._area, QColor(tokens.base))
-        rows_area = self._area.adjusted(0, 0, 0, -AXIS_HEIGHT)
-        painter.save()
-        painter.setClipRect(rows_area)
         if layout.rows:
-            self._paint_grid(rows_area)
+            self._paint_grid(self._area)
         else:
             painter.setFont(self._small)
             painter.setPen(QColor(tokens.muted_text))
-            hint = tr("No events. Select a link to add some.")
-            shown = self._metrics.elidedText(hint, Qt.TextElideMode.ElideRight, rows_area.width() - 20)
-            painter.drawText(rows_area.adjusted(10, 0, -10, 0), Qt.AlignmentFlag.AlignVCenter, shown)
+            room = self._area.adjusted(layout.left, 0, -10, 0)
+            hint = tr("Select a link, and drag here to take it down for a while.")
+            shown = self._metrics.elidedText(hint, Qt.TextElideMode.ElideRight, room.width())
+            painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, shown)
         for index in range(len(layout.rows)):
             self._paint_row(index, layout.rows[index].key == selected)
-        painter.restore()
-        self._paint_axis(message)
         if position_s is not None:
-            self._paint_position(position_s, rows_area)
+            self._paint_position(position_s, self._area)
         if self._preview is not None:
-            self._paint_guides(rows_area)
+            self._paint_guides(self._area)
+        if message:
+            self._paint_message(message)
 
     def _paint_grid(self, area: QRectF) -> None:
         painter, layout = self._painter, self._layout
@@ -278,16 +283,14 @@ class StripPainter:
         painter.setPen(QPen(QColor(tokens.grid), 1))
         y = round(rect.bottom()) - 0.5
         painter.drawLine(QPointF(0, y), QPointF(rect.right(), y))
-        painter.setFont(self._font)
-        painter.setPen(QColor(tokens.text))
+        painter.setFont(self._small)
+        painter.setPen(QColor(tokens.muted_text))
         title = layout.title_rect(index)
-        name = QFontMetricsF(self._font).elidedText(
-            row.key.partition(".")[2], Qt.TextElideMode.ElideMiddle, title.width()
-        )
-        painter.drawText(title, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, name)
+        name = self._metrics.elidedText(row.key.partition(".")[2], Qt.TextElideMode.ElideMiddle, title.width())
+        painter.drawText(title, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight, name)
         painter.setFont(self._small)
         if not row.items:
-            hint = tr("Double-click: link down") if row.key.startswith("links.") else tr("Double-click: close subflows")
+            hint = tr("Drag: link down") if row.key.startswith("links.") else tr("Drag: close subflows")
             painter.setPen(QColor(tokens.muted_text))
             room = QRectF(layout.left + 6, rect.top(), layout.span, rect.height())
             painter.drawText(room, Qt.AlignmentFlag.AlignVCenter, hint)
@@ -353,43 +356,34 @@ class StripPainter:
         step = tick_step(self._layout.duration_s, self._layout.span, _TICK_PX)
         return [index * step for index in range(math.floor(self._layout.duration_s / step + 1e-9) + 1)]
 
-    def _paint_axis(self, message: str) -> None:
-        painter, tokens, layout = self._painter, self._tokens, self._layout
-        axis = QRectF(0, self._area.bottom() - AXIS_HEIGHT, self._area.width(), AXIS_HEIGHT)
-        painter.fillRect(axis, QColor(tokens.alternate_base))
+    def _paint_message(self, message: str) -> None:
+        """Write the problem of a typed value at the right end of the rows."""
+        painter, tokens = self._painter, self._tokens
         painter.setFont(self._small)
-        if message:
-            painter.setPen(QColor(tokens.error))
-            shown = self._metrics.elidedText(message, Qt.TextElideMode.ElideRight, axis.width() - 16)
-            painter.drawText(axis.adjusted(8, 0, -8, 0), Qt.AlignmentFlag.AlignVCenter, shown)
-            return
-        painter.setPen(QColor(tokens.muted_text))
-        painter.drawText(axis.adjusted(8, 0, 0, 0), Qt.AlignmentFlag.AlignVCenter, tr("Time"))
-        for time_s in self._ticks():
-            x = layout.x_of(time_s)
-            text = fmt.time(time_s, 6)
-            half = self._metrics.horizontalAdvance(text) / 2 + 1
-            centre = min(x, self._area.width() - half - 2)
-            painter.drawLine(QPointF(x, axis.top()), QPointF(x, axis.top() + 3))
-            painter.drawText(
-                QRectF(centre - half, axis.top() + 2, 2 * half, axis.height() - 2), Qt.AlignmentFlag.AlignCenter, text
-            )
+        room = self._area.width() / 2 - 16
+        shown = self._metrics.elidedText(message, Qt.TextElideMode.ElideRight, room)
+        width = self._metrics.horizontalAdvance(shown) + 12
+        box = QRectF(
+            self._area.right() - width - 4, self._area.top() + 1, width, min(ROW_HEIGHT, self._area.height()) - 2
+        )
+        painter.fillRect(box, QColor(tokens.error_fill))
+        painter.setPen(QColor(tokens.error))
+        painter.drawText(box.adjusted(6, 0, -6, 0), Qt.AlignmentFlag.AlignVCenter, shown)
 
     def _paint_position(self, time_s: float, area: QRectF) -> None:
-        painter = self._painter
         x = self._layout.x_of(time_s)
-        colour = QColor(self._tokens.accent)
-        painter.setPen(QPen(colour, 1.5))
-        painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 4))
-        painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(colour)
-        tip = area.bottom() + 1
-        painter.drawPolygon(QPolygonF([QPointF(x - 5, tip + 7), QPointF(x + 5, tip + 7), QPointF(x, tip)]))
+        self._painter.setPen(QPen(QColor(self._tokens.accent), 1.5))
+        self._painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom() + 1))
 
     def _paint_guides(self, area: QRectF) -> None:
-        """Draw the times of the dragged item on the axis."""
+        """Draw the times of the dragged item beside it, and the bar of a new outage."""
         assert self._preview is not None
         painter, tokens = self._painter, self._tokens
+        if self._preview.new_row >= 0:
+            painter.setPen(QPen(QColor(tokens.accent), 2))
+            painter.setBrush(QColor(tokens.error_fill))
+            bar = self._layout.bar_rect(self._preview.new_row, self._preview.start_s, self._preview.end_s)
+            painter.drawRoundedRect(bar, 3, 3)
         painter.setFont(self._small)
         for time_s in dict.fromkeys((self._preview.start_s, self._preview.end_s)):
             x = self._layout.x_of(time_s)
@@ -397,8 +391,10 @@ class StripPainter:
             painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
             text = fmt.time(time_s, 6)
             half = self._metrics.horizontalAdvance(text) / 2 + 5
-            centre = min(max(x, half + 1), self._area.width() - half - 1)
-            bubble = QRectF(centre - half, area.bottom() + 2, 2 * half, AXIS_HEIGHT - 4)
+            is_start = time_s == self._preview.start_s
+            beside = x - half - 4 if is_start else x + half + 4
+            centre = min(max(beside, half + 1), self._area.width() - half - 1)
+            bubble = QRectF(centre - half, area.top() + 1, 2 * half, ROW_HEIGHT - 4)
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(tokens.accent))
             painter.drawRoundedRect(bubble, 3, 3)

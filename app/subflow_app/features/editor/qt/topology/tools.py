@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QAction, QDrag, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QGridLayout, QRubberBand, QToolButton, QWidget
 
 from subflow_app.features.editor.core.layout import snapped_shift
@@ -344,21 +344,20 @@ PALETTE = ("host", "router", "note")
 
 _ICON = 18
 _LEAST_HEIGHT = 26  # px; minimum height of a button
-_LEAST_ROWS = 3  # rows of buttons at the minimum height of the strip
+LEAST_HEIGHT_OF_COLUMN = 194  # px; over a lower canvas, the buttons lie side by side
 
 
 class ToolStrip(QFrame):
-    """Buttons in one column, or in several if the strip is short; hidden until `set_actions` is called."""
+    """Buttons over the canvas, in one column, or in a row over a low canvas; hidden until `set_actions` is called."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         named(self, "topologyTools", tr("Drawing tools"))
         self._layout = QGridLayout(self)
-        self._layout.setContentsMargins(3, 4, 3, 4)
+        self._layout.setContentsMargins(3, 3, 3, 3)
         self._layout.setSpacing(2)
-        self._layout.setSizeConstraint(QGridLayout.SizeConstraint.SetNoConstraint)
         self._buttons: list[QToolButton] = []
-        self._rows = 0
+        self._is_flat: bool | None = None
         set_style(self, _style)
         self.hide()
 
@@ -375,53 +374,23 @@ class ToolStrip(QFrame):
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
             button.setMinimumHeight(_LEAST_HEIGHT)
             self._buttons.append(button)
-        self._arrange()
+        self._is_flat = None
         self.setVisible(bool(actions))
 
-    def sizeHint(self) -> QSize:
-        """Return the size of a single column with all buttons."""
-        return self._size_of(len(self._buttons), self._buttons[0].sizeHint().height() if self._buttons else 0)
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the height of the minimum number of rows, and the width of the current columns."""
-        return QSize(self._size_of(self._rows).width(), self._size_of(_LEAST_ROWS).height())
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Distribute the buttons over the available height."""
-        super().resizeEvent(event)
-        self._arrange()
-
-    def _arrange(self) -> None:
-        count = len(self._buttons)
-        rows = next((rows for rows in range(count, _LEAST_ROWS, -1) if self._fits(rows)), min(count, _LEAST_ROWS))
-        if rows == self._rows:
-            return
-        self._layout.setRowStretch(self._rows, 0)
-        self._rows = rows
-        for position, button in enumerate(self._buttons):
-            self._layout.addWidget(button, position % rows, position // rows)
-        self._layout.setRowStretch(rows, 1)
-        self.setFixedWidth(self._size_of(rows).width())
-
-    def _fits(self, rows: int) -> bool:
-        return self._size_of(rows).height() <= self.height()
-
-    def _size_of(self, rows: int, height: int = _LEAST_HEIGHT) -> QSize:
-        """Return the size of the strip with this many rows of buttons of this height."""
-        if not self._buttons:
-            return QSize()
-        width, gap = self._buttons[0].sizeHint().width(), self._layout.spacing()
-        margins = self._layout.contentsMargins()
-        columns = -(-len(self._buttons) // max(rows, 1))
-        return QSize(
-            columns * (width + gap) - gap + margins.left() + margins.right() + 2 * self.frameWidth() + 1,
-            rows * (height + gap) - gap + margins.top() + margins.bottom(),
-        )
+    def fit_over(self, height: int) -> None:
+        """Take the size of all buttons, in a column or a row, for a canvas of this height, px."""
+        is_flat = height < LEAST_HEIGHT_OF_COLUMN
+        if is_flat != self._is_flat:
+            self._is_flat = is_flat
+            for position, button in enumerate(self._buttons):
+                self._layout.addWidget(button, *((0, position) if is_flat else (position, 0)))
+        self._layout.activate()
+        self.resize(self.sizeHint())
 
 
 def _style(t: Tokens) -> str:
     return (
-        f"#topologyTools {{ background: {t.base}; border: none; border-right: 1px solid {t.border}; }}"
+        f"#topologyTools {{ background: {t.window}; border: 1px solid {t.border}; border-radius: 6px; }}"
         "QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px; }"
         f"QToolButton:hover {{ background: {t.button_hover}; }}"
         f"QToolButton:checked {{ background: {t.button_hover}; border-color: {t.accent}; }}"

@@ -1,4 +1,4 @@
-"""The topology panel: the canvas with its notices, zoom buttons and legend, synchronized with a document.
+"""The topology panel: the canvas, under its tools, notices, zoom buttons and legend, synchronized with a document.
 
 Actions arrange the nodes of the picture, each as one undo step.
 """
@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-from PySide6.QtCore import QEvent, QObject, QPoint, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QObject, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
+from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.core import layout
 from subflow_app.features.editor.core.layout import GRID, Axis, Edge, Point
@@ -18,18 +18,18 @@ from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.topology.canvas import TopologyCanvas
-from subflow_app.features.editor.qt.topology.event_strip import EventStrip
 from subflow_app.features.editor.qt.topology.items import Look
 from subflow_app.features.editor.qt.topology.labels import UNREAD, copies_text, describe_link, describe_path
 from subflow_app.features.editor.qt.topology.overlays import Legend, LegendEntry, Minimap, Notice, ZoomBar
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
-from subflow_app.features.editor.qt.topology.tools import ToolStrip
-from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme, set_style
-from subflow_app.toolkit.widgets.shorthand import h_box, named, v_box
+from subflow_app.features.editor.qt.topology.tools import LEAST_HEIGHT_OF_COLUMN, ToolStrip
+from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
+from subflow_app.toolkit.widgets.shorthand import named, v_box
 from subflow_app.toolkit.workers import Workers
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.palette import hex_colour
 
+_EDGE = 8  # px between the edge of the canvas and what lies over it
 _MOST_AT_ONCE = 100  # largest number of nodes to lay out on the GUI thread, which takes no noticeable time
 
 
@@ -180,25 +180,20 @@ class TopologyView(QWidget):
         self.selected = ""  # key of the selected part; empty for the whole scenario
         self._is_selecting = False
         self._stand_in: QWidget | None = None
+        self._banner: QWidget | None = None
+        self._is_read_only = False
+        self._shows_tools = True
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         named(self, "topologyView", tr("Topology panel"))
         self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)
         self.canvas = TopologyCanvas(self.scene, self)
         self.minimap = Minimap(self.canvas, self.scene)  # the overview in the corner of the canvas
         self.arranging = Arranging(self.canvas, self.scene, lambda: self.doc, undo_stack, self)
-        self.legend = Legend(self)  # the list of subflows below the canvas
+        self.legend = Legend(self)  # the list of subflows over the lower end of the canvas
         self._notice = Notice(self.canvas)
-        self._footer = named(QFrame(self), "topologyFooter")
-        set_style(
-            self._footer,
-            lambda t: f"#topologyFooter {{ background: {t.base}; border: none; border-top: 1px solid {t.border}; }}",
-        )
-        self._zoom_bar = ZoomBar(self._footer)
-        h_box(self._footer, (self.legend, 1), (self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom), margins=0, spacing=4)
-        self.strip = EventStrip(doc, undo_stack, self)  # the timeline below the canvas
-        self.tools = ToolStrip(self)  # the bar left of the canvas
-        upper = h_box(None, self.tools, (self.canvas, 1), spacing=0)
-        v_box(self, (upper, 1), self.strip, self._footer, margins=0, spacing=0)
+        self._zoom_bar = ZoomBar(self)
+        self.tools = ToolStrip(self)  # the bar over the left end of the canvas
+        v_box(self, self.canvas, margins=0, spacing=0)
         self.setFocusProxy(self.canvas)
         self.scene.chosen_changed.connect(self._on_chosen_changed)
         self.scene.chosen_changed.connect(self.chosen_changed)
@@ -210,9 +205,6 @@ class TopologyView(QWidget):
         self.canvas.menu_wanted.connect(self._show_menu)
         self.legend.chosen.connect(self.select)
         self.legend.menu_wanted.connect(self._show_menu)
-        self.strip.row_chosen.connect(self.select)
-        self.strip.activated.connect(self.activated)
-        self.strip.failed.connect(self.edit_refused)
         self._zoom_bar.fit_wanted.connect(self.fit)
         self._zoom_bar.zoom_in_wanted.connect(self.zoom_in)
         self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
@@ -227,8 +219,8 @@ class TopologyView(QWidget):
 
     @property
     def is_editable(self) -> bool:
-        """True if the document can be edited, i.e. its text is TOML."""
-        return self.doc.is_toml
+        """True if the document can be edited: its text is TOML, and it is not that of a stored run."""
+        return self.doc.is_toml and not self._is_read_only
 
     @property
     def notice(self) -> str:
@@ -239,13 +231,19 @@ class TopologyView(QWidget):
         """Set the actions of the context menus by section of the clicked key; None is a separator."""
         self._menu_entries = entries
 
-    def set_document(self, doc: ScenarioDoc) -> None:
-        """Switch to a different document."""
+    def set_banner(self, banner: QWidget) -> None:
+        """Put a banner over the upper end of the canvas, whose visibility its owner changes."""
+        banner.setParent(self)
+        self._banner = banner
+
+    def set_document(self, doc: ScenarioDoc, *, is_read_only: bool = False) -> None:
+        """Switch to a different document; that of a stored run is read-only, and has no tools."""
+        self._is_read_only = is_read_only
+        self.tools.setVisible(self._shows_tools and not is_read_only)
         self._unsubscribe()
         self.doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
         self.clear_link_states()
-        self.strip.set_document(doc)
         self.scene.choose([])
         self.scene.show_picture(None)
         self._show_document()
@@ -263,39 +261,35 @@ class TopologyView(QWidget):
             self.canvas.reveal(key)
         self._set_selected(key)
 
-    def set_strip_shown(self, is_shown: bool) -> None:
-        """Show or hide the timeline."""
-        self.strip.set_wanted(is_shown)
-        self.strip.fit_into(self.height())
-        self.minimap.refresh()
+    def set_tools_shown(self, are_shown: bool) -> None:
+        """Show or hide the tools; those of a read-only document stay hidden."""
+        self._shows_tools = are_shown
+        self.tools.setVisible(are_shown and not self._is_read_only)
+        self.lay_over()
 
     def set_locked(self, is_locked: bool) -> None:
         """Lock nodes in place and show the lock, or unlock them."""
         self.arranging.set_locked(is_locked)
         self._zoom_bar.show_locked(is_locked)
+        self.lay_over()
         self.lock_changed.emit()
 
     def set_stand_in(self, widget: QWidget) -> None:
         """Add a widget, hidden at first, that can replace the legend."""
-        layout = self._footer.layout()
-        assert isinstance(layout, QHBoxLayout)
-        layout.insertWidget(0, widget, 1)
+        widget.setParent(self)
         widget.hide()
         self._stand_in = widget
 
     def show_stand_in(self, is_shown: bool) -> None:
         """Show or hide the replacement of the legend; the picture is not moved, even if the two differ in height."""
         assert self._stand_in is not None
-        if is_shown == self.canvas.is_held:
+        if is_shown == self._stand_in.isVisibleTo(self):
             return
-        anchor = TopologyCanvas.ViewportAnchor
-        self.canvas.is_held = is_shown
-        self.canvas.setResizeAnchor(anchor.NoAnchor if is_shown else anchor.AnchorViewCenter)
         self.legend.setVisible(not is_shown)
         self._stand_in.setVisible(is_shown)
-        self._lay_out_now()
+        self.lay_over()
         if not is_shown:
-            self.canvas.content_changed()
+            self.canvas.content_changed()  # the panel may have been resized while labels were hidden
 
     def set_quiet(self, is_quiet: bool) -> None:
         """Mute the picture while packets are drawn, or restore it."""
@@ -327,10 +321,6 @@ class TopologyView(QWidget):
             up: whether the link is in service.
         """
         self.scene.set_link_state(owner, utilisation, queue_pkts, up=up)
-
-    def set_position(self, time_s: float | None) -> None:
-        """Show the position of a run on the timeline; None hides it."""
-        self.strip.set_position(time_s)
 
     def clear_link_states(self) -> None:
         """Stop showing the state of a run on the links."""
@@ -428,7 +418,6 @@ class TopologyView(QWidget):
 
     def _set_selected(self, key: str) -> None:
         self.legend.set_chosen(key)
-        self.strip.set_selected(key)
         self.canvas.setAccessibleDescription(self._describe(key))
         QAccessible.updateAccessibility(QAccessibleEvent(self.canvas, QAccessible.Event.DescriptionChanged))
         if key != self.selected:
@@ -522,29 +511,51 @@ class TopologyView(QWidget):
             self.scene.set_look(Look.of(current_tokens(), self.font()))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the minimum size without the timeline, because the timeline is hidden if the panel is too short."""
-        hint = super().minimumSizeHint()
-        timeline = self.strip.minimumSizeHint().height() if self.strip.isVisibleTo(self) else 0
-        return QSize(hint.width(), hint.height() - timeline)
+        """Return a size at which the tools still fit."""
+        return QSize(240, 96)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the notice in place, and limit the timeline to its share of the height."""
+        """Keep everything over the canvas in place."""
         super().resizeEvent(event)
-        self.strip.fit_into(self.height())
-        if self.canvas.is_held:
-            # If the size of the panel changes, the whole picture is fitted again.
-            self._lay_out_now()
-            self.canvas.content_changed()
+        self.lay_over()
+
+    def lay_over(self) -> None:
+        """Place tools, legend and zoom buttons over the canvas, and keep the picture clear of them."""
+        width, height = self.width(), self.height()
+        top = 0
+        if self._banner is not None and not self._banner.isHidden():
+            top = self._banner.height()
+            self._banner.setGeometry(0, 0, width, top)
+            self._banner.raise_()
+        self.tools.fit_over(height)
+        self.tools.move(_EDGE, _EDGE + top)
+        self._zoom_bar.resize(self._zoom_bar.sizeHint())
+        self._zoom_bar.move(width - self._zoom_bar.width() - _EDGE, height - self._zoom_bar.height() - 2)
+        is_column = not self.tools.isHidden() and self.tools.height() > self.tools.width()
+        left = self.tools.width() + 2 * _EDGE if is_column else _EDGE
+        below = self._zoom_bar.height()
+        is_low = height < LEAST_HEIGHT_OF_COLUMN
+        room = max(width - left - self._zoom_bar.width() - 2 * _EDGE, 80)
+        for widget in (self.legend, self._stand_in):
+            if widget is None:
+                continue
+            widget.resize(room, 0)
+            needed = widget.heightForWidth(room) if widget.hasHeightForWidth() else widget.sizeHint().height()
+            shown = 0 if is_low else min(needed, max(height // 3, below))
+            wide = min(self.legend.width_in(room), room) if widget is self.legend else room
+            widget.setGeometry(left, height - shown - 2, wide, shown)
+            if widget is self.legend:
+                below = max(below, shown)  # whatever replaces the legend, so that the picture keeps its place
+        # A low canvas shows no legend, and its tools lie beside the picture.
+        self.canvas.set_inset(QMargins(left - _EDGE, top, 0, 0 if is_low else below))
+        for widget in (self.legend, self._stand_in, self._zoom_bar, self.tools):
+            if widget is not None:
+                widget.raise_()
         self._notice.place()
 
-    def _lay_out_now(self) -> None:
-        layout = self.layout()
-        assert layout is not None
-        layout.activate()
-
     def event(self, event: QEvent) -> bool:
-        """Place the notice again after the layout has moved the canvas."""
+        """Place the widgets over the canvas again after their contents have changed."""
         handled = super().event(event)
         if event.type() == QEvent.Type.LayoutRequest:
-            self._notice.place()
+            self.lay_over()
         return handled
