@@ -42,6 +42,7 @@ def explain(
     or a script decided, the run is simulated again to find them. A message on stderr reports this, as do
     `is_resimulated` and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a
     learning agent, and the action that it would have taken with the usual value of one input; every run keeps this.
+    For a measured run, it shows the values before and after, as far as they were measured.
     """
     from subflow_app.features.explain.core.explained import (
         explained,
@@ -50,7 +51,10 @@ def explain(
         replay_if_possible,
         story_at,
     )
+    from subflow_app.features.explain.core.measured_story import measured_lines, measured_story
+    from subflow_app.features.explain.core.origin import is_measured
     from subflow_app.features.explain.core.story import story_document, story_lines
+    from subflow_app.features.traces.core.traces import StoredTraces
     from subflow_app.features.training.core.agent_explanations import (
         agent_behind,
         agent_decision_lines,
@@ -76,6 +80,14 @@ def explain(
                 document, why = decision_with_reasons(store, number, step)
                 documents.append(document)
                 texts.append(agent_decision_lines(step) + why)
+        elif owner is not None and is_measured(store.run(number)):
+            measured = measured_story(StoredTraces(store, number), owner, at_s)
+            if as_json:
+                print_json({"run_id": number, "owner": owner, "at_s": at_s, "measured": measured})
+            else:
+                for line in measured_lines(measured):
+                    print_line(line)
+            return
         elif owner is None:
             raise InputError("the owner is missing: give a subflow (download/1), a flow (download), or --agent")
         else:

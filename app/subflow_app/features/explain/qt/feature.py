@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
+from subflow_app.features.explain.core.measured_story import measured_lines, measured_story
+from subflow_app.features.explain.core.origin import is_measured
 from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.ports import ScriptMoment
-from subflow_app.features.traces.core.traces import SUBFLOW, Traces, nearest_mark_s
+from subflow_app.features.traces.core.traces import SUBFLOW, StoredTraces, Traces, nearest_mark_s
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
@@ -169,6 +171,17 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         """
         self._why = why
         self._stop_following()
+        traces = self.ports.plots.runs[run]
+        if isinstance(traces, StoredTraces) and traces.row is not None and is_measured(traces.row):
+            self._decided = self._followed = None
+            try:
+                told = "\n".join(measured_lines(measured_story(traces, owner, time_s)))
+            except InputError as error:
+                told = str(error)  # the total of several subflows
+            self.content.show_nothing(tr("A measured point"), told)
+            self.ports.plots.set_pin(time_s)
+            self.changed.emit()
+            return
         self._search(run, owner, time_s)
 
     def _search(self, run: int, owner: str, time_s: float) -> None:
