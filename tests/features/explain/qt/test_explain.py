@@ -112,6 +112,16 @@ def test_actions_walk_to_the_neighbours(desk: Desk, qtbot: QtBot) -> None:
     assert not content.notice.isVisibleTo(content)
 
 
+def test_the_panel_explains_the_point_that_was_clicked_before_it_opened(desk: Desk, qtbot: QtBot) -> None:
+    show_run(desk, qtbot)
+    desk.docks.set_open("explain", False)
+    click(desk, "download/1", "subflow", 1.5)
+    feature = desk.features[ExplainFeature]
+    assert feature.shown is None or feature.shown.point is None
+    desk.docks.set_open("explain", True)
+    assert point_of(desk, qtbot).told.time_s <= 1.5
+
+
 def test_clicks_beside_curves_and_on_links_explain_nothing(desk: Desk, qtbot: QtBot) -> None:
     show_run(desk, qtbot)
     desk.set_plot_shown("queue", True)

@@ -133,6 +133,15 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self.ports.features[PlayheadFeature].playhead.moved.connect(self._on_moved)
         self.watching.changed.connect(self._show_watches)
         self.watching.told.connect(self.ports.tell)
+        self.ports.docks.visibility_changed.connect(self._on_visible)
+
+    def _on_visible(self, name: str, is_open: bool) -> None:
+        """Explain the point that was clicked before the panel was opened."""
+        if name == self.panel_name and is_open and self._here is not None and not self.is_busy:
+            curve, time_s = self._here
+            owner = self._owner_of(curve)
+            if owner is not None and (self._decided is None or self.shown is None or self.shown.point is None):
+                self.explain(curve.run, owner, time_s)
 
     def possible(self) -> frozenset[str]:
         """The actions of this feature that are possible now."""
@@ -198,6 +207,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             told = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
             self.ports.tell(told)
             return
+        self._here = point
         self.ports.docks.set_open("explain", True)
         self.ports.docks.raise_panel("explain")
         self.explain(point[0].run, owner, point[1])

@@ -117,8 +117,8 @@ class PlotView(QWidget):
             "plots",
             tr("No run shown"),
             tr(
-                "Run the scenario to see throughput, congestion window and round-trip time grow here, or choose a "
-                "stored run in the history."
+                "Run the scenario to see throughput, congestion window and round-trip time grow here, choose a stored "
+                "run in the history, or drop a measurement here: ss, iperf3, pcap, qlog, CSV."
             ),
             run_action,
         )
