@@ -180,6 +180,27 @@ def test_a_run_of_the_history_is_forked(qtbot: QtBot, desk: Desk) -> None:
     assert desk.history.runs()[0].name == "Two paths · fork at 1 s: download subflow 2 open → closed"
 
 
+def test_several_changes_of_links_and_flows_are_listed_and_can_be_taken_back(qtbot: QtBot, desk: Desk) -> None:
+    desk.run_once()
+    dialog = dialog_of(qtbot, desk)
+    dialog.thing.setCurrentIndex(dialog.thing.findData("links.wifi"))
+    type_into(dialog.field("loss"), "20%")
+    dialog.thing.setCurrentIndex(dialog.thing.findData("links.lte"))
+    type_into(dialog.field("delay"), "99ms")
+    dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
+    box = present(dialog.controller)
+    box.setCurrentIndex(box.findData("olia"))
+    assert len(dialog.removers) == 3
+    dialog.removers[1].click()
+    assert len(dialog.removers) == 2
+    with qtbot.waitSignal(desk.runs.ended):
+        dialog.start.click()
+    origin = present(desk.store.forks.origin_of(desk.history.runs()[0].id))
+    assert "wifi loss" in origin.difference
+    assert "olia" in origin.difference
+    assert "lte" not in origin.difference
+
+
 def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk) -> None:
     desk.run_once()
     # The dialog begins with the flow of the chosen curve.

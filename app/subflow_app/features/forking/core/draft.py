@@ -24,7 +24,7 @@ from subflow_app.features.forking.core.plan import (
     read_fork_change,
     values_before,
 )
-from subflow_app.features.forking.core.words import fork_text
+from subflow_app.features.forking.core.words import difference_text, fork_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
@@ -202,6 +202,18 @@ class ForkDraft:
         for (target, key), value in self._edits.items():
             together.setdefault(target, dict(target.values))[key] = value
         return list(together.values())
+
+    @property
+    def change_texts(self) -> list[str]:
+        """The changes in words, in the order of `changes`; invalid values are left out."""
+        return [difference_text([change]) for change in self.changes]
+
+    def drop(self, number: int) -> None:
+        """Remove one of `changes`: all values of its link, direction, flow or subflow."""
+        target = list(dict.fromkeys(target for target, _ in self._edits))[number]
+        for place in [place for place in self._edits if place[0] == target]:
+            del self._edits[place]
+            self._problems.pop(place, None)
 
     @property
     def plan(self) -> ForkPlan | None:

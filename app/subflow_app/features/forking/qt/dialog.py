@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
+    QToolButton,
     QWidget,
 )
 
@@ -22,7 +23,7 @@ from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraf
 from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.toolkit.theme import muted, set_style
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
 
 _WIDTH = 460
@@ -44,7 +45,7 @@ class ForkDialog(QDialog):
         numbered = tr("{name} (run {number})", name=origin.name, number=origin.run_id)
         title = named(Label(origin.name if origin.run_id is None else numbered, self, wordWrap=True), "fork_run")
         heading(title)
-        text = tr("Until then the fork equals this run; from then on it has your change and the same random numbers.")
+        text = tr("Until then the fork equals this run; from then on it has your changes and the same random numbers.")
         hint = named(muted(Label(text, self, wordWrap=True)), "fork_hint")
         self.notice = named(Label(draft.origin.notice, self, wordWrap=True), "fork_notice")
         set_style(self.notice, lambda t: f"color: {t.text}; background: {t.warning_fill}; padding: 4px;")
@@ -72,7 +73,12 @@ class ForkDialog(QDialog):
         self._summary.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         buttons, self.start = accept_buttons(self, tr("Start the fork"), self._on_start)
         self.start.setObjectName("fork_start")
-        self._layout = v_box(self, title, hint, self.notice, self._form, self._part, None, self._summary, buttons)
+        self._changes = named(QWidget(self), "fork_changes")
+        self._shown_changes: list[str] = []
+        self.removers: list[QToolButton] = []  # buttons that take back the changes, in their order
+        v_box(self._changes, heading(Label(tr("Changes"), self._changes)), margins=0, spacing=2)
+        parts = (title, hint, self.notice, self._form, self._part, self._changes, None, self._summary, buttons)
+        self._layout = v_box(self, *parts)
         self._fields: dict[str, QLineEdit] = {}
         self._problems: dict[str, ProblemLabel] = {}
         self.direction: QComboBox | None = None
@@ -228,11 +234,45 @@ class ForkDialog(QDialog):
         self._time_problem.say(self._draft.time_problem)
         for key, label in self._problems.items():
             label.say(self._draft.problem(self._target(), key))
+        self._show_changes()
         self._summary.setText(self._draft.summary)
         self.start.setEnabled(self._draft.plan is not None)
         # Resize for the error messages, because a form layout would cut off their second line.
         self._layout.activate()
         self.resize(self.width(), max(self.minimumSizeHint().height(), self.heightForWidth(self.width())))
+
+    def _show_changes(self) -> None:
+        """List the changes of all links and flows, each with a button that takes it back."""
+        texts = self._draft.change_texts
+        self._changes.setVisible(bool(texts))
+        if texts == self._shown_changes:
+            return
+        self._shown_changes = texts
+        layout = self._changes.layout()
+        assert layout is not None
+        while layout.count() > 1:
+            item = layout.takeAt(1)
+            part = item.widget() if item is not None else None
+            if part is not None:
+                part.hide()
+                part.deleteLater()
+        self.removers = []
+        for number, text in enumerate(texts):
+            line = QWidget(self._changes)
+            button = named(
+                QToolButton(line, autoRaise=True), f"fork_remove_{number}", tr("Take back: {text}", text=text)
+            )
+            button.setText("×")
+            button.setToolTip(tr("Take this change back"))
+            button.clicked.connect(partial(self._take_back, number))
+            h_box(line, (Label(text, line, wordWrap=True), 1), button, margins=0)
+            layout.addWidget(line)
+            line.show()
+            self.removers.append(button)
+
+    def _take_back(self, number: int) -> None:
+        self._draft.drop(number)
+        self._show_thing()
 
     def _on_start(self) -> None:
         plan: ForkPlan | None = self._draft.plan
