@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES
 from subflow_app.features.testbed.core.testbed import (
     Shape,
     Testbed,
@@ -18,7 +19,6 @@ from subflow_app.features.testbed.core.testbed import (
     route_commands,
     settings,
 )
-from subflow_app.features.testbed.core.traffic_control import ETHERNET_BYTES
 
 IMAGE = "ghcr.io/srl-labs/network-multitool:latest"
 """Image of all nodes, with ip, tc and iperf3."""

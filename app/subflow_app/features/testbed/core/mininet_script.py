@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES
 from subflow_app.features.testbed.core.testbed import (
     Change,
     Command,
@@ -20,7 +21,6 @@ from subflow_app.features.testbed.core.testbed import (
     settings,
 )
 from subflow_app.features.testbed.core.traffic_control import (
-    ETHERNET_BYTES,
     MANY_PACKETS,
     time_text,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES, NAMESPACE_PREFIX
 from subflow_app.features.testbed.core.testbed import (
     Change,
     Shape,
@@ -17,10 +18,6 @@ from subflow_app.features.testbed.core.testbed import (
     route_commands,
     settings,
 )
-from subflow_app.features.testbed.core.traffic_control import ETHERNET_BYTES
-
-PREFIX = "sf-"
-"""Beginning of the names of the namespaces."""
 
 # Arguments with which the script tries a queueing discipline.
 _TRIALS = {
@@ -123,7 +120,7 @@ def _head(testbed: Testbed) -> Iterator[str]:
     yield "#"
     yield "# As root:  ./SCRIPT [--anyway] [COMMAND [ARGUMENT...]]"
     yield f"#   Without a command, the flows run for {scenario.duration_s:g} s. A command runs in their place, for"
-    yield f"#   example ./SCRIPT ip netns exec {PREFIX}{example} bash"
+    yield f"#   example ./SCRIPT ip netns exec {NAMESPACE_PREFIX}{example} bash"
     yield "#   Either way, links change at their times after the start. In the end the script removes what it made."
     yield "#   --anyway goes on if the kernel lacks something, without it."
     yield "#"
@@ -145,7 +142,7 @@ def _head(testbed: Testbed) -> Iterator[str]:
 def _checks(testbed: Testbed) -> Iterator[str]:
     yield "# ---- What this machine lacks ----"
     yield ""
-    yield f'trial="{PREFIX}trial-$$"'
+    yield f'trial="{NAMESPACE_PREFIX}trial-$$"'
     yield 'namespace "$trial"'
     for kind in testbed.needed_kinds:
         arguments = _TRIALS.get(kind, kind)
@@ -171,13 +168,13 @@ def _network(testbed: Testbed) -> Iterator[str]:
     yield "# ---- Nodes ----"
     yield ""
     for name, machine in plan.machines.items():
-        yield f"namespace {PREFIX}{name}" + ("  # a router" if machine.is_router else "")
-        yield f"ip -n {PREFIX}{name} link set dev lo up"
+        yield f"namespace {NAMESPACE_PREFIX}{name}" + ("  # a router" if machine.is_router else "")
+        yield f"ip -n {NAMESPACE_PREFIX}{name} link set dev lo up"
         values = [f"{key}={value}" for key, value in settings(testbed, machine).items()]
         if "net.mptcp.enabled=1" in values:
             values.remove("net.mptcp.enabled=1")
-            yield f"! has MPTCP || ip netns exec {PREFIX}{name} sysctl -qw net.mptcp.enabled=1"
-        yield f"ip netns exec {PREFIX}{name} sysctl -qw {' '.join(values)}"
+            yield f"! has MPTCP || ip netns exec {NAMESPACE_PREFIX}{name} sysctl -qw net.mptcp.enabled=1"
+        yield f"ip netns exec {NAMESPACE_PREFIX}{name} sysctl -qw {' '.join(values)}"
     yield ""
     yield "# ---- Links: pairs of interfaces ----"
     shapes = {(shape.interface.link, shape.interface.direction): shape for shape in testbed.shapes}
@@ -186,29 +183,31 @@ def _network(testbed: Testbed) -> Iterator[str]:
         yield ""
         yield f"# {comment(link_text(link))}"
         yield (
-            f"ip link add name {first.name} netns {PREFIX}{first.node} type veth "
-            f"peer name {second.name} netns {PREFIX}{second.node}"
+            f"ip link add name {first.name} netns {NAMESPACE_PREFIX}{first.node} type veth "
+            f"peer name {second.name} netns {NAMESPACE_PREFIX}{second.node}"
         )
         for interface in (first, second):
-            yield from (f"ip -n {PREFIX}{interface.node} {text}" for text in interface_commands(testbed, interface))
+            yield from (
+                f"ip -n {NAMESPACE_PREFIX}{interface.node} {text}" for text in interface_commands(testbed, interface)
+            )
             yield from _shape_lines(shapes[link.name, interface.direction])
     yield ""
     yield "# ---- Addresses ----"
     yield ""
     for name, machine in plan.machines.items():
-        yield from (f"ip -n {PREFIX}{name} {text}" for text in address_commands(machine))
+        yield from (f"ip -n {NAMESPACE_PREFIX}{name} {text}" for text in address_commands(machine))
     yield ""
     yield "# ---- Routes between any two nodes ----"
     yield ""
     for name, machine in plan.machines.items():
-        yield from (f"ip -n {PREFIX}{name} {text}" for text in route_commands(machine))
+        yield from (f"ip -n {NAMESPACE_PREFIX}{name} {text}" for text in route_commands(machine))
     yield ""
     yield "# ---- Routes of the paths ----"
     for command in path_commands(testbed):
         if command.comment:
             yield ""
             yield f"# {comment(command.comment)}"
-        yield f"ip -n {PREFIX}{command.node} {command.text}"
+        yield f"ip -n {NAMESPACE_PREFIX}{command.node} {command.text}"
     yield ""
     if any(machine.subflow_limit for machine in plan.machines.values()):
         yield "# ---- Subflows of MPTCP ----"
@@ -216,13 +215,13 @@ def _network(testbed: Testbed) -> Iterator[str]:
         yield "if has MPTCP; then"
         for name, machine in plan.machines.items():
             for text, note in endpoint_commands(machine):
-                yield f"  ip -n {PREFIX}{name} {text}" + (f"  # {comment(note)}" if note else "")
+                yield f"  ip -n {NAMESPACE_PREFIX}{name} {text}" + (f"  # {comment(note)}" if note else "")
         yield "fi"
         yield ""
 
 
 def _shape_lines(shape: Shape) -> Iterator[str]:
-    place = f"{PREFIX}{shape.interface.node} {shape.interface.name}"
+    place = f"{NAMESPACE_PREFIX}{shape.interface.node} {shape.interface.name}"
     if shape.shaping is None:
         yield f"down {place}"
     elif shape.shaping.kinds:
@@ -247,9 +246,9 @@ def _times(testbed: Testbed) -> Iterator[str]:
     for traffic in testbed.traffic:
         program = "mptcpize run iperf3" if traffic.is_mptcp else "iperf3"
         yield f"  # {traffic.flow}: {traffic.source} to {traffic.destination}"
-        yield f"  ip netns exec {PREFIX}{traffic.destination} {program} -s -1 -D -p {traffic.port}"
+        yield f"  ip netns exec {NAMESPACE_PREFIX}{traffic.destination} {program} -s -1 -D -p {traffic.port}"
         start_ms = round(1e3 * traffic.start_s)
-        yield f"  later {start_ms} ip netns exec {PREFIX}{traffic.source} {program} {traffic.client} &"
+        yield f"  later {start_ms} ip netns exec {NAMESPACE_PREFIX}{traffic.source} {program} {traffic.client} &"
     yield f"  at {round(1e3 * testbed.scenario.duration_s)}"
     yield "}"
     yield ""
@@ -263,4 +262,4 @@ def _change_lines(change: Change) -> Iterator[str]:
     for shape in change.shapes:
         yield from _shape_lines(shape)
     for command in change.commands:
-        yield f"! has MPTCP || ip -n {PREFIX}{command.node} {command.text}"
+        yield f"! has MPTCP || ip -n {NAMESPACE_PREFIX}{command.node} {command.text}"

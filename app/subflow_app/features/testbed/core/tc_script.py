@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.features.testbed.core.netns_script import PREFIX
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES, NAMESPACE_PREFIX
 from subflow_app.features.testbed.core.testbed import Shape, Testbed, comment, link_text
-from subflow_app.features.testbed.core.traffic_control import ETHERNET_BYTES
 
 
 def tc_script(testbed: Testbed) -> str:
@@ -32,7 +31,7 @@ def _head(testbed: Testbed) -> Iterator[str]:
     yield "#!/bin/sh"
     yield f"# {comment(testbed.scenario.name)}: the links of a scenario of Subflow, as commands of tc."
     yield "#"
-    yield f"# -n {PREFIX}NODE runs a command in the network namespace of a node, and dev names the interface; both are"
+    yield f"# -n {NAMESPACE_PREFIX}NODE runs a command in the network namespace of a node, and dev names the interface; both are"
     yield "# those of --format netns. For interfaces of your own, leave out -n and change the names."
     yield "#"
     yield "# Other than in the simulation:"
@@ -51,7 +50,7 @@ def _links(testbed: Testbed) -> Iterator[str]:
 
 
 def _lines(shape: Shape) -> Iterator[str]:
-    place = f"tc -n {PREFIX}{shape.interface.node} qdisc replace dev {shape.interface.name}"
+    place = f"tc -n {NAMESPACE_PREFIX}{shape.interface.node} qdisc replace dev {shape.interface.name}"
     lines = ("root blackhole",) if shape.shaping is None else shape.shaping.lines
     yield from (f"{place} {line}" for line in lines)
 

@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES, plain_burst_bytes
 from subflow_sim.queue_params import RED_CLASSIC_WEIGHT
 from subflow_sim.units import Dimension, format_quantity
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import LinkDirection, QueueSpec
 
-ETHERNET_BYTES = 14
-"""Bytes of the Ethernet header, which Linux counts as part of a packet."""
 MANY_PACKETS = 1_000_000
 """Length of a queue that is unlimited in the simulator."""
 FASTEST_BPS = 100e9
@@ -82,14 +81,6 @@ def shaping(side: LinkDirection, mtu_bytes: int, *, has_netem: bool = False, has
         return Shaping(netem)
     rate_bps = FASTEST_BPS if side.rate_bps is None else side.rate_bps
     return Shaping(netem, _tbf(side, rate_bps, frame_bytes), _queue(side.queue, frame_bytes))
-
-
-def plain_burst_bytes(rate_bps: float, mtu_bytes: int) -> int:
-    """Burst of a token bucket for a link that saves up no bursts: two packets, or 1 ms at the rate of the link.
-
-    Less would waste capacity whenever the kernel's timer is late.
-    """
-    return max(2 * (mtu_bytes + ETHERNET_BYTES), math.ceil(rate_bps / 8 * 1e-3))
 
 
 def rate_text(rate_bps: float) -> str:
