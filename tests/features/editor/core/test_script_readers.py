@@ -77,9 +77,9 @@ def test_a_mininet_script_is_read_without_running_it_and_unread_lines_are_named(
     notes = "\n".join(found.notes)
     for line, reason in (
         (15, "bw = 2000"),
-        (17, "addLink stands in a loop"),
-        (17, "addHost stands in a loop"),
-        (19, "addLink stands in a condition"),
+        (17, "addLink appears in a loop"),
+        (17, "addHost appears in a loop"),
+        (19, "addLink appears in a condition"),
         (20, "addLink has an argument without a literal value: compute()"),
         (21, "addController has no counterpart"),
     ):

@@ -1,4 +1,4 @@
-"""Scripts for testbeds: what they hold for each part of a scenario, and that no text of a file becomes a command."""
+"""Scripts for testbeds: their content for each part of a scenario; no text of a file becomes a command."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_links_become_netem_tbf_and_their_queue_in_both_directions(scenario: Sce
         in lines
     )
     assert "tc -n sf--rf qdisc replace dev l1-x parent 1:1 handle 2: tbf rate 10mbit burst 3028 limit 30000" in lines
-    # An event brings a delay, so that netem is there from the start.
+    # An event brings a delay, so that the direction has netem from the start.
     netem = "netem delay 0s 2ms distribution normal loss 0.5% limit 100000"
     assert f"tc -n sf-server qdisc replace dev l1-x root handle 1: {netem}" in lines
     assert "tc -n sf-server qdisc replace dev l1-x parent 2:1 handle 3: pfifo limit 20" in lines
@@ -156,7 +156,7 @@ def test_no_text_of_a_scenario_becomes_a_command(renamed: Scenario, tmp_path: Pa
         text = script(renamed, name)
         if name == "graphml":
             continue
-        # The name stands in comments alone, on one line, without control characters.
+        # The name appears in comments alone, on one line, without control characters.
         assert "\u202e" not in text
         assert "\0" not in text
         for line in text.splitlines():

@@ -182,7 +182,7 @@ class _Reader:
         name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
         if name in _NODE_CALLS or name == "addLink":
             if inside:
-                self._note(call.lineno, f"{name} stands in {inside}")
+                self._note(call.lineno, f"{name} appears in {inside}")
                 return None
             try:
                 if name in _NODE_CALLS:

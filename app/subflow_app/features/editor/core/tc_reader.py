@@ -624,7 +624,7 @@ def _take_codel(made: _Direction, discipline: _Discipline) -> Iterator[str]:
     if discipline.kind == "fq_codel":
         values |= {key: int(numbers[key]) for key in ("flows",) if key in numbers}
         values |= {key: f"{round(numbers[key])}B" for key in ("quantum",) if key in numbers}
-    # FQ-CoDel marks unless told otherwise; CoDel drops.
+    # FQ-CoDel marks by default; CoDel drops.
     values["ecn"] = "noecn" not in discipline.words if discipline.kind == "fq_codel" else "ecn" in discipline.words
     made.tables["queue"] = _table(QUEUE_TABLE, values)
     return iter(())

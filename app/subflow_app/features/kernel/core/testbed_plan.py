@@ -261,11 +261,11 @@ def plan_testbed(scenario: Scenario) -> TestbedPlan:
     """Plan a scenario as a network of real hosts.
 
     Raises:
-        InputError: if the scenario has no link, or more links or paths than there are addresses and tables.
+        InputError: if the scenario has no link, or too many links or paths for the addresses and tables.
     """
     paths = sum(len(flow.paths) for flow in scenario.flows.values())
     if not scenario.links:
-        raise InputError("a testbed needs at least one link; this scenario has none")
+        raise InputError("a testbed needs at least one link, which this scenario lacks")
     if len(scenario.links) > MAX_LINKS:
         raise InputError(f"{len(scenario.links)} links: a testbed has addresses for at most {MAX_LINKS}")
     if paths > MAX_PATHS:

@@ -30,7 +30,7 @@ def containerlab_file(testbed: Testbed) -> str:
 
 
 def limits(testbed: Testbed) -> tuple[str, ...]:
-    """What containerlab cannot do of a scenario, one sentence each."""
+    """Parts of a scenario that containerlab cannot have, one sentence each."""
     found = [*testbed.shortcomings]
     if testbed.changes:
         found.append("changes count their times from the start of each container's commands, not from one clock")

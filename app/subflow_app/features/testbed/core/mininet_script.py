@@ -85,7 +85,7 @@ def mininet_script(testbed: Testbed) -> str:
 
 
 def limits(testbed: Testbed) -> tuple[str, ...]:
-    """What Mininet cannot do of a scenario, one sentence each."""
+    """Parts of a scenario that Mininet cannot have, one sentence each."""
     found = [*testbed.shortcomings]
     for link in testbed.scenario.links.values():
         for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
@@ -111,7 +111,7 @@ def node_names(nodes: list[str]) -> dict[str, str]:
 
 
 def _link_limits(side: LinkDirection) -> Iterator[str]:
-    """What `TCLink` cannot do of a direction, although Linux can."""
+    """Parts of a direction that Linux has, but `TCLink` does not."""
     if side.rate_bps is not None and side.rate_bps > MAX_RATE_BPS:
         yield f"no limit of the rate, because Mininet ignores those above {MAX_RATE_BPS / 1e6:g} Mbit/s"
     if side.loss_model is not None:
@@ -119,7 +119,7 @@ def _link_limits(side: LinkDirection) -> Iterator[str]:
     if side.bucket is not None:
         yield "the token bucket saves up no bursts"
     if side.jitter is not None and side.jitter.kind != "normal":
-        # TCIntf passes `distribution normal` whenever there is jitter.
+        # TCIntf passes `distribution normal` with any jitter.
         yield f"{side.jitter.kind} jitter becomes normal"
     if side.rate_bps is not None and side.queue.discipline != "droptail":
         yield f"the queue is droptail instead of {side.queue.discipline}"

@@ -102,7 +102,7 @@ def netns_script(testbed: Testbed) -> str:
 
 
 def limits(testbed: Testbed) -> tuple[str, ...]:
-    """What namespaces cannot do of a scenario, one sentence each."""
+    """Parts of a scenario that namespaces cannot have, one sentence each."""
     found = [*testbed.shortcomings]
     if testbed.traffic:
         found.append(
@@ -122,7 +122,7 @@ def _head(testbed: Testbed) -> Iterator[str]:
     yield f"#   Without a command, the flows run for {scenario.duration_s:g} s. A command runs in their place, for"
     yield f"#   example ./SCRIPT ip netns exec {NAMESPACE_PREFIX}{example} bash"
     yield "#   Either way, links change at their times after the start. In the end the script removes what it made."
-    yield "#   --anyway goes on if the kernel lacks something, without it."
+    yield "#   --anyway continues without the parts that this machine lacks."
     yield "#"
     yield "# Other than in the simulation:"
     yield from (f"#  - {comment(text)}" for text in limits(testbed))

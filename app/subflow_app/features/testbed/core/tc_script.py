@@ -17,7 +17,7 @@ def tc_script(testbed: Testbed) -> str:
 
 
 def limits(testbed: Testbed) -> tuple[str, ...]:
-    """What the commands leave out of a scenario, one sentence each."""
+    """Parts of a scenario that the commands leave out, one sentence each."""
     found = [text for text in testbed.shortcomings if not text.startswith("flows.")]
     if testbed.scenario.flows:
         found.append("flows, addresses and routes are left out; --format netns writes them")
@@ -31,8 +31,8 @@ def _head(testbed: Testbed) -> Iterator[str]:
     yield "#!/bin/sh"
     yield f"# {comment(testbed.scenario.name)}: the links of a scenario of Subflow, as commands of tc."
     yield "#"
-    yield f"# -n {NAMESPACE_PREFIX}NODE runs a command in the network namespace of a node, and dev names the interface; both are"
-    yield "# those of --format netns. For interfaces of your own, leave out -n and change the names."
+    yield f"# -n {NAMESPACE_PREFIX}NODE runs a command in the network namespace of a node, and dev names the interface;"
+    yield "# both are those of --format netns. For interfaces of your own, leave out -n and change the names."
     yield "#"
     yield "# Other than in the simulation:"
     yield from (f"#  - {comment(text)}" for text in limits(testbed))

@@ -1,4 +1,4 @@
-"""What the scripts of all testbeds share: commands for each node, timed changes, traffic, and what cannot be expressed.
+"""The common parts of scripts for testbeds: commands for each node, timed changes, traffic, and shortcomings.
 
 Commands are texts for a shell inside the node. All their words are numbers, addresses, and names that consist of
 letters, digits, - and _; free text appears only in comments, through `comment`.
@@ -426,7 +426,7 @@ def _traffic(plan: TestbedPlan, flow: Flow, port: int) -> Traffic:
 
 
 def _congestion_control(flow: Flow) -> str | None:
-    """The kernel's name of a flow's controller; None if it has none of this kind."""
+    """The kernel's name of a flow's controller; None if Linux has no such controller."""
     name = flow.controller.name
     if name == "uncoupled":
         name = str(flow.controller.options.get("base", "newreno"))
