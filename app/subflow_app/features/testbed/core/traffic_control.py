@@ -1,7 +1,7 @@
 """Link directions as queueing disciplines of Linux: arguments of `tc`, and what they cannot express.
 
-A direction becomes up to three disciplines, each inside the former: netem (loss, delay, jitter), tbf (rate), and
-the queue. The simulator has the queue before the delay; the order makes no difference as long as the delay is constant.
+A direction becomes up to three nested disciplines: netem (loss, delay, jitter), tbf (rate), and its queue. The
+simulator has the queue before the delay; the order makes no difference as long as the delay is constant.
 
 Source: tc(8), tc-netem(8), tc-tbf(8), tc-red(8), tc-codel(8), tc-fq_codel(8), tc-dualpi2(8).
 """
