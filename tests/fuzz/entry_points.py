@@ -108,7 +108,8 @@ def _import_trace(kind: str, path: Path) -> None:
 def _any_files() -> Sequence[bytes]:
     """One example of each file that the one door takes."""
     made = (examples.tables, examples.ss_logs, examples.captures, examples.qlogs, examples.graphs)
-    return [make()[0] for make in made]
+    scripts = (examples.mininet_scripts, examples.tc_scripts)
+    return [make()[0] for make in (*made, *scripts)]
 
 
 def _import_any(path: Path) -> None:
@@ -401,6 +402,8 @@ def _all() -> tuple[EntryPoint, ...]:
         ),
         EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
         EntryPoint("topology", examples.topologies, text, _import_graph, "a.json"),
+        EntryPoint("mininet", examples.mininet_scripts, text, _import_graph, "a.py"),
+        EntryPoint("tc", examples.tc_scripts, text, _import_graph, "a.sh"),
         EntryPoint("csv", examples.tables, mutators.table, partial(_import_trace, "csv"), "a.csv", _OUT),
         EntryPoint("ss", examples.ss_logs, text, partial(_import_trace, "ss"), "a.log", _OUT),
         EntryPoint("pcap", examples.captures, mutators.capture, partial(_import_trace, "pcap"), "a.pcap", _OUT),

@@ -138,6 +138,38 @@ def graphs() -> Sequence[bytes]:
     return [graphml.encode(), gml.encode()]
 
 
+def mininet_scripts() -> Sequence[bytes]:
+    script = (
+        "from mininet.topo import Topo\nclass T(Topo):\n    def build(self, bw=10):\n"
+        "        opts = dict(bw=bw, loss=1)\n"
+        "        a, b = self.addHost('a'), self.addHost('b')\n        s = self.addSwitch('s1')\n"
+        "        self.addLink(a, s, delay='20ms', jitter='2ms', max_queue_size=100, **opts)\n"
+        "        self.addLink(s, b, params1={'bw': 5}, params2={'bw': 2.5, 'delay': '1ms'})\n"
+        "        for n in range(3):\n            self.addLink(s, self.addHost('h%d' % n))\n"
+    )
+    return [script.encode()]
+
+
+def tc_scripts() -> Sequence[bytes]:
+    commands = (
+        "#!/bin/sh\nDEV=eth0\nip link add name a netns n1 type veth peer name b netns n2\n"
+        "tc -n n1 qdisc replace dev a root handle 1: netem delay 20ms 2ms distribution normal loss gemodel 1% 25%\n"
+        "tc -n n1 qdisc replace dev a parent 1:1 handle 2: tbf rate 8mbit burst 5000 limit 30000 peakrate 9mbit\n"
+        "tc -n n1 qdisc replace dev a parent 2:1 handle 3: fq_codel limit 1000 target 5ms interval 100ms noecn\n"
+        "ip netns exec n2 tc qdisc add dev b root red limit 50000 min 5000 max 15000 avpkt 1000 probability 0.1 ecn\n"
+        "sudo tc qdisc add dev $DEV root handle 1: htb default 1\n"
+        "tc class add dev $DEV parent 1: classid 1:1 htb rate 1mbit\n"
+        "sleep 5\ntc qdisc del dev $DEV root\n"
+    )
+    shown = (
+        "qdisc noqueue 0: dev lo root refcnt 2\nqdisc netem 1: dev eth1 root refcnt 2 limit 1000 delay 20ms loss 1%\n"
+        " Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0)\n"
+        "qdisc tbf 2: dev eth1 parent 1:1 rate 4Mbit burst 3028b lat 53.9ms\n"
+        "qdisc dualpi2 3: dev eth1 parent 2:1 limit 10000p target 15ms tupdate 16ms alpha 0.15 beta 3.19\n"
+    )
+    return [commands.encode(), shown.encode()]
+
+
 def tables() -> Sequence[bytes]:
     wide = "time_s,download/1:cwnd_pkts,srtt_ms,note\n" + "".join(f"{k / 10},{10 + k},{40 + k},x\n" for k in range(30))
     german = "Zeit;cwnd;rtt [ms]\n" + "".join(f"{k},{5:02d};{k * 2};{k * 10},5\n" for k in range(30))

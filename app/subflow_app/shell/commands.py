@@ -16,7 +16,6 @@ from subflow_app.features.breaking import cli as breaking
 from subflow_app.features.catalog import cli as catalogue
 from subflow_app.features.comparison import cli as compare
 from subflow_app.features.databases import cli as databases
-from subflow_app.features.editor import cli as graph_files
 from subflow_app.features.explain import cli as explain
 from subflow_app.features.exporting import cli as export
 from subflow_app.features.fairness import cli as fairness
@@ -34,6 +33,7 @@ from subflow_app.features.running import cli as run
 from subflow_app.features.script import cli as scripts
 from subflow_app.features.sweeps import cli as sweep
 from subflow_app.features.sweeps import cli as sweeps
+from subflow_app.features.testbed import cli as testbed
 from subflow_app.features.training.cli import agents, train, trainings
 from subflow_app.features.training.cli.train import TRAIN_WORKER_COMMAND, TrainCommand
 from subflow_app.foundation.paths import FIGURE_WORKER
@@ -109,7 +109,7 @@ app.command()(fairness.fairness)
 app.command()(fork.fork)
 app.command()(explain.replay)
 app.command(cls=export.ExportCommand, short_help="Write data and figures of stored runs.")(export.export)
-app.command("export-topology")(graph_files.export_topology)
+app.command("export-topology", cls=testbed.ExportTopologyCommand)(testbed.export_topology)
 app.command("import", cls=importing.ImportTraceCommand)(importing.import_files)
 app.command("import-trace", cls=importing.ImportTraceCommand)(importing.import_trace)
 app.command()(databases.check)

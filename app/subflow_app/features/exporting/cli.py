@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.features.plots.core import PlotSpec
 
 
-CAPTURE, BUNDLE, LIGHT_BUNDLE = "pcapng", "bundle", "bundle-light"
+CAPTURE, QLOG, BUNDLE, LIGHT_BUNDLE = "pcapng", "qlog", "bundle", "bundle-light"
 SWEEP = "sweep-"
 
 
@@ -35,7 +35,7 @@ def format_names() -> tuple[str, ...]:
     from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
     from subflow_app.features.paper.core.figure_plan import FIGURE_KINDS
 
-    return (DATA_FORMAT, *FIGURE_KINDS, *(table.name for table in TABLE_FORMATS), CAPTURE, BUNDLE, LIGHT_BUNDLE)
+    return (DATA_FORMAT, *FIGURE_KINDS, *(table.name for table in TABLE_FORMATS), CAPTURE, QLOG, BUNDLE, LIGHT_BUNDLE)
 
 
 def figure_names() -> str:
@@ -64,13 +64,15 @@ def run_export(
     from subflow_app.features.exporting.core.run_export import RunExport
     from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
 
-    capture = None
-    if CAPTURE in kinds:
+    capture = qlog = None
+    if CAPTURE in kinds or QLOG in kinds:
         since_s = 0.0 if since is None else time_option("--since", since)
         until_s = None if until is None else time_option("--until", until)
-        capture = CapturePlan(flow or "", station, since_s, until_s)
+        packets = CapturePlan(flow or "", station, since_s, until_s)
+        capture = packets if CAPTURE in kinds else None
+        qlog = packets if QLOG in kinds else None
     tables = tuple(table.name for table in TABLE_FORMATS if table.name in kinds)
-    return RunExport(plan.run_data, tables, capture, BUNDLE in kinds, LIGHT_BUNDLE in kinds)
+    return RunExport(plan.run_data, tables, capture, qlog, BUNDLE in kinds, LIGHT_BUNDLE in kinds)
 
 
 def export(
@@ -106,19 +108,19 @@ def export(
     stacked: Annotated[
         bool, typer.Option("--stacked", help="One figure with all plots stacked, instead of a file for each.")
     ] = False,
-    flow: Annotated[str | None, typer.Option(metavar="NAME", help="pcapng: the flow; default: the first.")] = None,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Packets: the flow; default: the first.")] = None,
     station: Annotated[
-        str, typer.Option("--at", metavar="HOST", help="pcapng: network card of sender, receiver or both.")
+        str, typer.Option("--at", metavar="HOST", help="Packets: network card of sender, receiver or both.")
     ] = "sender",
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets from this time on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets up to this time.")] = None,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="Packets from this time on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="Packets up to this time.")] = None,
     page: Annotated[bool, typer.Option("--page", help="Only a web page that simulates the runs again.")] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
     """Write data and figures of stored runs.
 
-    Writes tables (csv, parquet), figures (svg, pdf, png), packets (pcapng) and bundles.
+    Writes tables (csv, parquet), figures (svg, pdf, png), packets (pcapng, qlog) and bundles.
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
     --figure it writes what those figures show. svg, pdf and png draw all figures, or those named by --figure.
@@ -127,7 +129,8 @@ def export(
 
     csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
     columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
-    MPTCP's options; for this the run is simulated again. A bundle is the whole run in one file (scenario, seed,
+    MPTCP's options; qlog has the events of that flow for qvis, with a path for each subflow. For both the run is
+    simulated again. A bundle is the whole run in one file (scenario, seed,
     versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares;
     bundle-light is the same without traces, which the simulation gives again.
 

@@ -160,7 +160,7 @@ def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(export: E
 def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Export, database: Path, out: Path) -> None:
     words = (
         "--format",
-        "csv-long,parquet,pcapng,bundle,bundle-light",
+        "csv-long,parquet,pcapng,qlog,bundle,bundle-light",
         "--flow",
         "cross",
         "--at",
@@ -172,7 +172,7 @@ def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Expor
     assert answer.code == 0, answer.err
     names = ["samples.csv", *(f"{scope}.parquet" for scope in ("subflows", "flows", "links"))]
     assert [Path(file).name for file in answer.document["files"]] == [
-        *(*names, "cross.pcapng", "run-1.subflow.zip", "run-1.light.subflow.zip"),
+        *(*names, "cross.pcapng", "cross.sqlog", "run-1.subflow.zip", "run-1.light.subflow.zip"),
     ]
 
     verified = subflow("verify", out / "run-1.subflow.zip", "--json")
@@ -181,18 +181,20 @@ def test_tables_captures_and_bundles_are_written(subflow: Subflow, export: Expor
     assert {check["verdict"] for check in verified.document["checks"]} == {"same"}
 
     # The import reads measured files and exported files alike.
-    read = subflow("import-trace", out / "cross.pcapng", "--db", database, "--json")
-    assert read.code == 0, read.err
+    for name in ("cross.pcapng", "cross.sqlog"):
+        read = subflow("import-trace", out / name, "--db", database, "--json")
+        assert read.code == 0, read.err
 
 
 @for_each(
     ("words", "told"),
     [
-        (("--format", "docx"), "csv-long, parquet, parquet-long, pcapng, bundle, bundle-light"),
+        (("--format", "docx"), "csv-long, parquet, parquet-long, pcapng, qlog, bundle, bundle-light"),
         (("--figure", "cwn"), '"cwn": must be one of'),
         (("--format", "pcapng", "--flow", "upload"), "download, cross, noise"),
         (("--format", "pcapng", "--at", "cable"), "sender, receiver, both"),
         (("--format", "pcapng", "--since", "soon"), "--since"),
+        (("--format", "qlog", "--flow", "upload"), "download, cross, noise"),
         (("--format", "pdf", "--style", "nature"), 'figure style "nature": must be one of ieee, ieee-double,'),
         (("--format", "pdf", "--legend", "left"), '--legend = "left": must be one of below, above, inside, none'),
         (("--format", "pdf", "--width", "5"), "width of a figure is 40 to 600 mm, not 5 mm"),

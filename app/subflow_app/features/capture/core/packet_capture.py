@@ -115,7 +115,7 @@ STATIONS = {"sender": (SENDER,), "receiver": (RECEIVER,), "both": (SENDER, RECEI
 
 # Simulated time between two fetches of packets, and the number of packets that the simulator buffers between them.
 _SLICE_NS = 100_000_000
-_CAPACITY = 1 << 22
+CAPACITY = 1 << 22
 _YEAR_2000_NS = 946_684_800 * 10**9
 _NANOSECONDS = 1e9
 _SERVER_PORT = 50_001
@@ -217,44 +217,85 @@ def write_capture(
 
     scenario = run.scenario
     known_s = min(run.known_until_s, scenario.duration_s)
-    _check(plan, scenario, known_s)
+    check_plan(plan, scenario, known_s)
     simulation = Simulation(scenario, seed=run.seed, sample_interval_s=2 * scenario.duration_s)
-    simulation.capture_packets(plan.flow, _CAPACITY)
+    simulation.capture_packets(plan.flow, CAPACITY)
     conversation = _Conversation(plan.flow, scenario, run.signature)
+    until_s = known_s if plan.until_s is None else min(plan.until_s, known_s)
+
+    def write(file: IO[bytes]) -> int | None:
+        writer = PcapngWriter(
+            file,
+            application=f"Subflow {subflow_app.__version__}",
+            comment=f"{scenario.name}; seed {run.seed}; flow {plan.flow}; run signature {run.signature}",
+            interfaces=[
+                (name, f"network cards of {host}")
+                for name, host in _hosts(scenario, plan.flow)
+                if plan.station in (name, "both")
+            ],
+            names=conversation.names,
+        )
+        return _write_packets(simulation, conversation, writer, plan, until_s, is_cancelled, progress)
+
+    count = write_when_complete(path, write)
+    return None if count is None else CaptureResult(path, count, difference(run, simulation, known_s == until_s))
+
+
+def write_when_complete(path: Path, write: Callable[[IO[bytes]], int | None]) -> int | None:
+    """Write a file beside its place, and move it there when it is complete.
+
+    Args:
+        path: the file; an existing one is replaced only when the new one is complete.
+        write: writes the content and returns the number of packets or events; None leaves an existing file unchanged.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
     part = path.with_name(f".{path.name}.{os.getpid()}.{uuid4().hex[:8]}.part")
     try:
         with part.open("xb") as file:
-            writer = PcapngWriter(
-                file,
-                application=f"Subflow {subflow_app.__version__}",
-                comment=f"{scenario.name}; seed {run.seed}; flow {plan.flow}; run signature {run.signature}",
-                interfaces=[
-                    (name, f"network cards of {host}")
-                    for name, host in _hosts(scenario, plan.flow)
-                    if plan.station in (name, "both")
-                ],
-                names=conversation.names,
-            )
-            until_s = known_s if plan.until_s is None else min(plan.until_s, known_s)
-            count = _write_packets(simulation, conversation, writer, plan, until_s, is_cancelled, progress)
-        if count is None:
-            return None
-        part.replace(path)
+            count = write(file)
+        if count is not None:
+            part.replace(path)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error
     finally:
         part.unlink(missing_ok=True)
-    notice = ""
-    if run.signature and until_s == known_s and simulation.signature() != run.signature:
-        notice = (
-            f"{run.title} was made by version {run.version} of Subflow; this one ({subflow_app.__version__}) "
-            "simulates it differently, and the capture shows its packets"
-        )
-    return CaptureResult(path, count, notice)
+    return count
 
 
-def _check(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
+def difference(run: SimulatedRun, simulation: Simulation, is_whole: bool) -> str:
+    """Warning if the repeated simulation of a whole run differs from the run; otherwise empty."""
+    if not (run.signature and is_whole and simulation.signature() != run.signature):
+        return ""
+    return (
+        f"{run.title} was made by version {run.version} of Subflow; this one ({subflow_app.__version__}) "
+        "simulates it differently, and the capture shows its packets"
+    )
+
+
+def simulated_slices(simulation: Simulation, until_ns: int) -> Iterator[int]:
+    """Simulate in slices of time; yield the time after each, ns.
+
+    Raises:
+        ExportError: if a slice has more packets than the buffer holds.
+    """
+    now_ns = 0
+    while now_ns < until_ns:
+        now_ns = min(now_ns + _SLICE_NS, until_ns)
+        simulation.run_until(now_ns / _NANOSECONDS)
+        yield now_ns
+        if simulation.packets_not_captured:
+            raise ExportError(f"more than {CAPACITY} packets within {_SLICE_NS / 1e9:g} s are too many to capture")
+
+
+def check_plan(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
+    """Refuse a selection without packets.
+
+    Raises:
+        InputError: if the plan names an unknown flow or host, or an empty interval.
+    """
     if plan.station not in STATIONS:
         raise InputError(f'packets are seen at "{plan.station}": must be one of {", ".join(STATIONS)}')
     names = flow_names(scenario)
@@ -271,7 +312,7 @@ def _check(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
 
 
 def _hosts(scenario: Scenario, instance: str) -> list[tuple[str, str]]:
-    flow = _flow_of(scenario, instance)
+    flow = flow_of(scenario, instance)
     return [("sender", flow.source), ("receiver", flow.destination)]
 
 
@@ -291,17 +332,13 @@ def _write_packets(
     # A handshake is generated only at its end, when its subflow is established. Packets therefore wait for the duration
     # of the longest handshake before they are written in time order.
     waiting: list[tuple[int, int, WirePacket]] = []
-    order = count = now_ns = 0
-    while now_ns < until_ns:
+    order = count = 0
+    for now_ns in simulated_slices(simulation, until_ns):
         if is_cancelled():
             return None
-        now_ns = min(now_ns + _SLICE_NS, until_ns)
-        simulation.run_until(now_ns / _NANOSECONDS)
         for packet in conversation.packets(simulation.take_marks(), simulation.take_packets()):
             order += 1
             heapq.heappush(waiting, (packet.time_ns, order, packet))
-        if simulation.packets_not_captured:
-            raise ExportError(f"more than {_CAPACITY} packets within {_SLICE_NS / 1e9:g} s are too many to capture")
         ripe_ns = until_ns if now_ns == until_ns else now_ns - conversation.longest_handshake_ns
         while waiting and waiting[0][0] <= ripe_ns:
             packet = heapq.heappop(waiting)[2]
@@ -318,9 +355,9 @@ class _Conversation:
     """Converts the captured packets of one flow to bytes. A new TCP connection begins each time a subflow opens."""
 
     def __init__(self, instance: str, scenario: Scenario, signature: str) -> None:
-        flow = _flow_of(scenario, instance)
+        flow = flow_of(scenario, instance)
         self._flow, self._instance, self._signature = flow, instance, signature
-        self._mss_bytes = _payload_bytes(scenario, flow)
+        self._mss_bytes = payload_bytes(scenario, flow)
         self._secrets = Secrets.of(instance, signature) if flow.kind == "mptcp" else None
         self._one_way_ns = [_delays(scenario, flow, path) for path in flow.paths]
         self._has_handshakes = bool(effective_transport(scenario.profile, scenario.transport)["handshake"])
@@ -443,11 +480,12 @@ def _made_up_ecn_flags(captured: CapturedPackets, subflow: str, incarnation: int
     return (3, 1, 0) if captured.ecn[rows[0]] else (0, 0, 0)
 
 
-def _flow_of(scenario: Scenario, instance: str) -> Flow:
+def flow_of(scenario: Scenario, instance: str) -> Flow:
+    """The flow with a copy of this name."""
     return next(flow for flow in scenario.flows.values() if instance in flow.instances)
 
 
-def _payload_bytes(scenario: Scenario, flow: Flow) -> int:
+def payload_bytes(scenario: Scenario, flow: Flow) -> int:
     """Payload of a full packet, i.e. the MSS less the MPTCP option."""
     if flow.kind != "mptcp":
         return scenario.mss_bytes

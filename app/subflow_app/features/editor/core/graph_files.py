@@ -56,13 +56,18 @@ class RawNode:
 
 @dataclass(slots=True)
 class RawEdge:
-    """An edge, given by the ids of its two nodes."""
+    """An edge, given by the ids of its two nodes.
+
+    Attributes:
+        tables: values of the link that are tables in a scenario, as TOML, by key: "queue", "reverse_queue".
+    """
 
     source: str
     target: str
     line: int
     values: dict[str, Value] = field(default_factory=dict)
     is_directed: bool = False
+    tables: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -108,6 +113,8 @@ def read_graph(path: Path) -> RawGraph:
 def _read(content: bytes, file: str) -> RawGraph:
     # Imported here, because the readers import this module.
     from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab, read_containerlab
+    from subflow_app.features.editor.core.mininet_reader import looks_like_mininet, read_mininet
+    from subflow_app.features.editor.core.tc_reader import looks_like_tc, read_tc
     from subflow_app.features.editor.core.topology_json import read_topology_json
 
     start = content.lstrip(b"\xef\xbb\xbf \t\r\n")
@@ -115,8 +122,13 @@ def _read(content: bytes, file: str) -> RawGraph:
         return _GraphmlReader(file).read(content)
     if start.startswith(b"{"):
         return read_topology_json(content, file)
-    if looks_like_containerlab(start[:_HEAD_BYTES].decode("utf-8", "replace").lower()):
+    head = start[:_HEAD_BYTES].decode("utf-8", "replace").lower()
+    if looks_like_mininet(head):
+        return read_mininet(content, file)
+    if looks_like_containerlab(head):
         return read_containerlab(content, file)
+    if looks_like_tc(head):
+        return read_tc(content, file)
     return _read_gml(content, file)
 
 

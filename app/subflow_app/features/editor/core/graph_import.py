@@ -95,6 +95,7 @@ class _Link:
     line: int
     values: dict[str, str]
     reverse: dict[str, str] = field(default_factory=dict)
+    tables: dict[str, str] = field(default_factory=dict)
     rate_note: str = ""
     delay_note: str = ""
     is_guessed: bool = False
@@ -231,6 +232,7 @@ class _Importer:
         for key in ("rate", "delay", "queue", "loss"):
             if edge.values.get(f"reverse_{key}"):
                 link.reverse[key] = self._checked(edge, key, edge.values[f"reverse_{key}"])
+        link.tables = edge.tables
         return link
 
     def _read_rate(self, edge: RawEdge, link: _Link) -> None:
@@ -356,9 +358,15 @@ class _Importer:
             for key, value in link.values.items():
                 note = f"  # {_one_line(notes[key].partition(' ')[2].partition(' ')[2])}" if key in notes else ""
                 lines.append(f"{key} = {render_text(value)}{note}")
-            if link.reverse:
+            back = {key: render_text(value) for key, value in link.reverse.items()}
+            for key, text in link.tables.items():
+                if key.startswith("reverse_"):
+                    back[key.removeprefix("reverse_")] = text
+                else:
+                    lines.append(f"{key} = {text}")
+            if back:
                 lines.append(f"[links.{link.name}.reverse]")
-                lines += [f"{key} = {render_text(value)}" for key, value in link.reverse.items()]
+                lines += [f"{key} = {text}" for key, text in back.items()]
             lines.append("")
         return "\n".join(lines)
 

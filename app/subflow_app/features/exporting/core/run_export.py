@@ -1,13 +1,14 @@
-"""Export of one stored run to a folder: tables, packets, a bundle and a web page."""
+"""Export of one stored run to a folder: tables, packets as a capture or as qlog, a bundle and a web page."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.capture.core.packet_capture import CapturePlan, flow_names, write_capture
+from subflow_app.features.capture.core.packet_capture import CapturePlan, CaptureResult, flow_names, write_capture
+from subflow_app.features.capture.core.qlog_capture import QLOG_SUFFIX, write_qlog
 from subflow_app.features.explain.core.origin import StoredOrigin
 from subflow_app.features.exporting.core.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
@@ -30,6 +31,7 @@ class RunExport:
         run_data: whether to write CSV tables, summary and scenario, see `exports.ExportPlan`.
         tables: names of the table formats to write, see `TABLE_FORMATS`.
         capture: packets to write as a capture; None for no capture.
+        qlog: events to write as qlog, a file for each station; None for no such file.
         bundle: whether to write a bundle.
         light_bundle: whether to write a bundle without traces.
         page: whether to write a web page that simulates the run.
@@ -38,6 +40,7 @@ class RunExport:
     run_data: bool = True
     tables: tuple[str, ...] = ()
     capture: CapturePlan | None = None
+    qlog: CapturePlan | None = None
     bundle: bool = False
     light_bundle: bool = False
     page: bool = False
@@ -73,7 +76,7 @@ def export_stored_run(
         folder: the folder.
         wanted: the parts to write.
         summary: summary document of the run.
-        is_cancelled: called during the simulation for the capture; True omits the capture.
+        is_cancelled: called during the simulation for the capture and for qlog; True omits the file.
 
     Raises:
         AppError: if a required package is not installed.
@@ -103,6 +106,10 @@ def export_stored_run(
         if result is not None:
             files.append(result.path)
             notices += [result.notice] if result.notice else []
+    if wanted.qlog is not None:
+        for result in _qlog_files(StoredOrigin.read(store, run_id), wanted.qlog, folder, is_cancelled):
+            files.append(result.path)
+            notices += [result.notice] if result.notice else []
     if wanted.bundle:
         files.append(write_bundle(store, run_id, folder / f"run-{run_id}{BUNDLE_SUFFIX}", summary=summary))
     if wanted.light_bundle:
@@ -111,3 +118,17 @@ def export_stored_run(
     if wanted.page:
         files.append(write_page(store, [run_id], folder / f"run-{run_id}{PAGE_SUFFIX}"))
     return ExportedRun(tuple(files), tuple(notices))
+
+
+def _qlog_files(
+    origin: StoredOrigin, plan: CapturePlan, folder: Path, is_cancelled: Callable[[], bool]
+) -> Iterator[CaptureResult]:
+    """Write the events of a flow as qlog, in a file for each host of the plan."""
+    flow = plan.flow or next(iter(flow_names(origin.scenario)), "")
+    stations = ("sender", "receiver") if plan.station == "both" else (plan.station,)
+    for station in stations:
+        end = f".{station}" if len(stations) > 1 else ""
+        path = folder / f"{file_stem(flow)}{end}{QLOG_SUFFIX}"
+        result = write_qlog(origin, path, replace(plan, flow=flow, station=station), is_cancelled=is_cancelled)
+        if result is not None:
+            yield result

@@ -1,4 +1,4 @@
-"""The dialog for the parts of a run to export: tables, packets for Wireshark, a bundle, or a web page."""
+"""The dialog for the parts of a run to export: tables, packets for Wireshark or qvis, a bundle, or a web page."""
 
 from __future__ import annotations
 
@@ -30,6 +30,11 @@ _STATIONS = {
     "sender": translatable("at the sending host"),
     "receiver": translatable("at the receiving host"),
     "both": translatable("at both hosts"),
+}
+_PACKET_FILES = {
+    "pcapng": translatable("a capture for Wireshark (pcapng)"),
+    "qlog": translatable("events of QUIC for qvis (qlog)"),
+    "both": translatable("both"),
 }
 
 
@@ -77,12 +82,14 @@ class RunExportDialog(QDialog):
         Raises:
             ParamError: if a time is invalid.
         """
-        capture = None
+        capture = qlog = None
         if self.packets.isChecked():
             since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
-            capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
+            plan = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
+            capture = plan if self.packet_file.currentData() != "qlog" else None
+            qlog = plan if self.packet_file.currentData() != "pcapng" else None
         tables = tuple(name for name, box in self.tables.items() if box.isChecked())
-        return RunExport(self.run_data.isChecked(), tables, capture, *(box.isChecked() for box in self._whole()))
+        return RunExport(self.run_data.isChecked(), tables, capture, qlog, *(box.isChecked() for box in self._whole()))
 
     # ---- internals ----
 
@@ -91,10 +98,12 @@ class RunExportDialog(QDialog):
         return self.bundle, self.light_bundle, self.page
 
     def _packets(self, flows: Sequence[str]) -> QGroupBox:
-        self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self, checkable=True)
+        self.packets = QGroupBox(tr("Packets of a flow"), self, checkable=True)
         named(self.packets, "run_export_packets", self.packets.title())
         self.packets.setChecked(False)
         self.packets.setEnabled(bool(flows))
+        files = ((each, tr(text)) for each, text in _PACKET_FILES.items())
+        self.packet_file = Choice("run_export_packet_file", files, self)
         self.flow = named(QComboBox(self), "run_export_flow")
         self.flow.addItems(list(flows))
         self.station = Choice("run_export_station", ((each, tr(_STATIONS[each])) for each in STATIONS), self)
@@ -104,6 +113,7 @@ class RunExportDialog(QDialog):
         self.until.setObjectName("run_export_until")
         self.until.setPlaceholderText(tr("the end, or a time such as 20s"))
         form = QFormLayout(self.packets)
+        form.addRow(tr("F&ile:"), self.packet_file)
         form.addRow(tr("&Flow:"), self.flow)
         form.addRow(tr("&Seen:"), self.station)
         form.addRow(tr("F&rom:"), self.since)

@@ -13,6 +13,8 @@ from pathlib import Path
 
 from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab
 from subflow_app.features.editor.core.graph_files import GRAPH_SUFFIXES
+from subflow_app.features.editor.core.mininet_reader import looks_like_mininet
+from subflow_app.features.editor.core.tc_reader import looks_like_tc
 from subflow_app.features.editor.core.topology_json import looks_like_topology_json
 from subflow_app.features.importing.core.recordings import looks_like_recording
 from subflow_app.features.measured.core.trace_formats import HEAD_BYTES, trace_format, trace_formats, trace_suffixes
@@ -65,8 +67,10 @@ _KINDS = (
     _Kind(Way.GRAPH, "graphml", "GraphML", lambda head, suffix: "<graphml" in head or suffix == ".graphml"),
     _Kind(Way.GRAPH, "sndlib", "XML of SNDlib", lambda head, _: "<networkstructure" in head),
     _Kind(Way.GRAPH, "json", "JSON of topohub or MiniEdit", lambda head, _: looks_like_topology_json(head)),
+    _Kind(Way.GRAPH, "mininet", "Mininet script", lambda head, _: looks_like_mininet(head)),
     _Kind(Way.GRAPH, "containerlab", "YAML of containerlab", lambda head, _: looks_like_containerlab(head)),
     _Kind(Way.RECORDING, "recording", "recording of a link", lambda head, _: looks_like_recording(head)),
+    _Kind(Way.GRAPH, "tc", "tc commands and output", lambda head, _: looks_like_tc(head)),
     _Kind(
         Way.GRAPH,
         "gml",

@@ -21,13 +21,12 @@ from subflow_app.features.kernel.core.network_plan import (
     PathPlan,
     RedPlan,
 )
+from subflow_app.features.kernel.core.testbed_plan import MAX_ENDPOINTS, hops
 from subflow_app.foundation.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Flow, Link, LinkDirection, Scenario
 
-MAX_SUBFLOWS = 8
-"""The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
 MAX_CONNECTIONS = 64
 """Limit of connections, because creating and removing two namespaces for each would take longer than the run."""
 MAX_TOTAL_RATE_BPS = 100e6
@@ -129,16 +128,10 @@ def _base_controller(flow: Flow) -> str:
 
 def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, path: tuple[str, ...]) -> PathPlan:
     """Map a path from `source` to link directions, for data and for acknowledgements."""
-    data: list[int] = []
-    acks: list[int] = []
-    at = source
-    for name in path:
-        first, second = links[name].ends
-        outward = at == first
-        at = second if outward else first
-        data.append(index_of[f"{name}/{'forward' if outward else 'reverse'}"])
-        acks.append(index_of[f"{name}/{'reverse' if outward else 'forward'}"])
-    return PathPlan(path, tuple(data), tuple(reversed(acks)))
+    chain = hops(links, source, path)
+    data = tuple(index_of[f"{hop.link}/{hop.direction}"] for hop in chain)
+    acks = tuple(index_of[f"{hop.link}/{hop.back.direction}"] for hop in reversed(chain))
+    return PathPlan(path, data, acks)
 
 
 def _ecn(scenario: Scenario) -> str:
@@ -268,8 +261,8 @@ def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
         yield f"{where}: {extra}; supported: controller, paths, late, backup, count, start, stop, size and recv_buffer"
     if 1 in flow.backup:
         yield f"{where}: backup = 1; supported: subflows from 2 on, as the connection is bound to the first"
-    if len(flow.paths) > MAX_SUBFLOWS:
-        yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_SUBFLOWS} (the kernel's path manager)"
+    if len(flow.paths) > MAX_ENDPOINTS:
+        yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_ENDPOINTS} (the kernel's path manager)"
 
 
 def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:

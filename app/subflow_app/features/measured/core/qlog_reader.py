@@ -36,6 +36,7 @@ _METRICS: Mapping[str, tuple[str, str]] = {
     "min_rtt": ("min_rtt_s", "ms"),
     "pacing_rate": ("pacing_rate_bps", "bit/s"),
 }
+_MOST_PACKET_BYTES = 65535
 _UNITS = dict(_METRICS.values())
 _PATH_KEYS = ("path_id", "path", "tuple")
 _SENT, _RECEIVED, _ACKED = "throughput_bps", "received_bps", "goodput_bps"
@@ -91,6 +92,7 @@ def read_qlog(path: Path, options: ReadingOptions) -> MeasuredTable:
     """
     bins = Bins(options.interval_s)
     traces: dict[int, _Trace] = {}
+    packet_bytes: list[int] = []
     damages: list[str] = []
     tools: list[str] = []
     unread = 0
@@ -104,6 +106,9 @@ def read_qlog(path: Path, options: ReadingOptions) -> MeasuredTable:
             trace.paths.setdefault(_path_of(trace, event))
             if len(trace.paths) * len(traces) > MOST_TRACES:
                 raise InputError(f"{path.name} has more than {MOST_TRACES} paths")
+            size = event["data"].get("max_datagram_size")
+            if isinstance(size, int) and 0 < size <= _MOST_PACKET_BYTES:
+                packet_bytes.append(size)
             _take(bins, trace, event, at_s)
     except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise InputError(f"{path.name} is not a readable qlog file: {type(error).__name__}: {error}") from error
@@ -118,7 +123,13 @@ def read_qlog(path: Path, options: ReadingOptions) -> MeasuredTable:
         )
     columns = bins.columns(path.name, named, _UNITS)
     return MeasuredTable(
-        "qlog", tuple(columns), tuple(notices), transport="QUIC", tool=tools[0] if tools else "", is_whole=not damages
+        "qlog",
+        tuple(columns),
+        tuple(notices),
+        transport="QUIC",
+        tool=tools[0] if tools else "",
+        is_whole=not damages,
+        mss_bytes=packet_bytes[0] if packet_bytes else None,
     )
 
 

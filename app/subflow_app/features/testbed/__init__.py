@@ -1,0 +1,1 @@
+"""Scripts that build the network of a scenario on a testbed."""

@@ -1,0 +1,1 @@
+"""A scenario on the real Linux stack: namespaces, a link emulator, endpoints, and the comparison with the simulator."""
