@@ -351,11 +351,16 @@ TEST_F(ConfluenceModelTest, BehindAFewPacketsOfBufferItGrowsSlowlyAndIsClockedBy
     EXPECT_EQ(window.pacing_pps, 0);
     acknowledge(20, 40_ms, alone);
     const double before = window.cwnd_pkts;
-    for (double choice : {0.0, 6.0}) EXPECT_NEAR(act(choice), before, 1e-9);  // the policy has no influence
+    EXPECT_NEAR(act(6), before, 1e-9);  // a policy may only ask for less
+    acknowledge(0, 1_ms, alone);
+    EXPECT_NEAR(act(2), before, 1e-9);  // not after an epoch of a few packets
     deliver(0, 2000);
     EXPECT_NEAR(window.cwnd_pkts, before, 1e-9);
     controller.on_congestion_event(window, {.now = now}, alone);
     EXPECT_NEAR(window.cwnd_pkts, 0.8 * before, 1e-9);
+    acknowledge(20, 40_ms, alone);
+    const double cut = window.cwnd_pkts;
+    EXPECT_NEAR(act(2), cut * std::exp2(-0.1), 1e-9);
     deliver(1, 1000, 46_ms);
     deliver(1, 1000, 46_ms);  // now the buffer is known to be longer
     acknowledged();

@@ -80,7 +80,7 @@ inline constexpr RuleInfo kTight{
     .name = "confluence_tight",
     .formula =
         "behind a buffer of fewer than 9 packets, without pacing: a third of LIA's increase, 0.8 of the window after a "
-        "loss, within [2, 2 max_epoch_rate srtt + 4]",
+        "loss, and a smaller window if the agent asks for it, within [2, 2 max_epoch_rate srtt + 4]",
     .computed = "cwnd = min(max(wanted, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The model",
     .numbers = {kWanted, kMaxRate, number::kSrtt},
@@ -506,6 +506,7 @@ public:
         const RuleInfo* rule = multiplies_lia_ ? &confluence_rules::kChoiceOfLia
                                : models_       ? &confluence_rules::kModel
                                                : &confluence_rules::kChoice;
+        const double chosen = exponent;
         const bool is_empty = queue_ < kNoQueue;
         // At an empty queue, a smaller window than the model's only wastes capacity: losses are random there.
         if (models_ && is_safe_ && is_empty && calm_epochs_ == 0) exponent = std::max(exponent, 0.0);
@@ -535,7 +536,10 @@ public:
             if (last_exponent_ <= 0 || !asked_before_) unasked_pps_ = model_.rate_pps();
             factor_ = factor;
             model_rtt_s_ = (is_more && !is_few) || holds() ? least_s_ : base_s_;
-            if (!is_tight_) wanted_pkts_ = modelled_pkts();
+            // Behind a few packets of buffer, only the agent may find that the capacity belongs to others.
+            wanted_pkts_ = !is_tight_              ? modelled_pkts()
+                           : is_few || chosen >= 0 ? wanted_pkts_
+                                                   : wanted_pkts_ * exponential(chosen * kLn2);
             exponents_ = {exponents_[1], std::clamp(log2_of(wanted_pkts_ / last_wanted_pkts_), -1.0, 1.0)};
             last_wanted_pkts_ = wanted_pkts_;
         } else {
