@@ -64,6 +64,13 @@ class ConfluenceConfig(PpoConfig):
     safety: bool = flag(
         True, "The bounds also hold while it learns.", "a ruling: it trains on what it will meet in use"
     )
+    limit: float = number(
+        1.0,
+        "Largest exponent that the agent chooses; larger choices count as this one.",
+        "tried: with the path model, larger choices harm others",
+        minimum=0,
+        maximum=1,
+    )
     critic: str = choice(
         "privileged",
         "Input of the critic: the state of the simulator as well, or only the agent's observation.",
@@ -104,6 +111,7 @@ def controller_options(config: ConfluenceConfig) -> dict[str, Any]:
         "window": config.window,
         "pool": config.pool,
         "safety": config.safety,
+        "limit": config.limit,
     }
 
 

@@ -375,12 +375,9 @@ class SubflowEnv(_LearnerEnv):
         7  jitter          0 to 2.3979     1  mean deviation of the RTT / lowest RTT
         8  loss            0 to 1          1  square root of the share lost
         9  slow_loss       0 to 1          1  the same for the share lost over about 16 epochs
-        10 marks           0 to 1          1  square root of the share that queues marked; with window = model, of that
-                                              which full queues marked or dropped
+        10 marks           0 to 1          1  square root of the share that queues marked
         11 rate            0 to 1          1  delivered rate / largest recent one
-        12 overload        -1 to 1         1  ln of sent rate / delivered rate; with window = model, how closely the
-                                              delivered rate follows this subflow's cwnd: 1 below the capacity, 0 at a
-                                              full link
+        12 overload        -1 to 1         1  ln of sent rate / delivered rate
         13 window_bdp      -1 to 1         1  log2 of the cwnd / (delivered rate x lowest RTT), divided by 4
         14 window_most     -1 to 1         1  log2 of the cwnd / (largest recent rate x lowest RTT), divided by 4
         15 small_window    0 to 1          1  10 / (10 + window)

@@ -123,13 +123,13 @@ def test_the_simulator_tells_what_no_agent_sees() -> None:
     assert one["queue"] > 0
 
 
-def test_the_window_stays_the_subflows_own_unless_another_is_named() -> None:
-    controllers = ('"confluence"', '{ name = "confluence", window = "model" }')
+def test_the_window_is_that_of_the_policy_and_otherwise_the_subflows_own() -> None:
+    controllers = ('"confluence"', '{ name = "confluence", policy = "neutral" }')
     flows = [
         parse_scenario(TWO_WAYS.replace('from = "server"', f'controller = {each}, from = "server"', 1)).flows["user"]
         for each in controllers
     ]
-    assert [flow.controller.options["window"] for flow in flows] == ["own", "model"]
+    assert [flow.controller.options["window"] for flow in flows] == ["model", "own"]
     config = INFO.config({"window": "model"})
     assert isinstance(config, ConfluenceConfig)
     assert controller_options(config)["window"] == "model"

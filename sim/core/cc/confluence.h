@@ -24,8 +24,9 @@ inline constexpr RuleNumber kWanted{"wanted_pkts", "cwnd requested by the learni
 inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
 inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
 inline constexpr RuleNumber kLiaPkts{"lia_pkts", "window that LIA would have"};
-inline constexpr RuleNumber kModelRate{"model_rate_pps", "largest delivery rate of the last ten round trips"};
+inline constexpr RuleNumber kModelRate{"model_rate_pps", "largest delivery rate of the last three round trips"};
 inline constexpr RuleNumber kModelRtt{"model_rtt_s", "RTT of the model"};
+inline constexpr RuleNumber kSpare{"spare_pkts", "packets added to the model's bandwidth-delay product"};
 inline constexpr RuleNumber kEpochPkts{"epoch_pkts", "packets that the epoch acknowledged"};
 
 inline constexpr RuleInfo kGrow{
@@ -66,12 +67,23 @@ inline constexpr RuleInfo kChoiceOfLia{
 inline constexpr RuleInfo kModel{
     .name = "confluence_model",
     .formula =
-        "model_rate * model_rtt * factor + 2, within [2, 2 max_epoch_rate srtt + 4]; model_rtt is the lowest RTT, "
-        "or that of the last epoch if the agent asks for more or others fill the queue; a kept window without a "
-        "queue probes by 2^(0.02 k), at most 2^0.3",
-    .computed = "cwnd = min(max(model_rate * model_rtt * factor + 2, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
+        "model_rate * model_rtt * factor + spare, within [2, 2 max_epoch_rate srtt + 4]; spare is 2 packets + 0.3 "
+        "times "
+        "the square root of the model's bandwidth-delay product; model_rtt is the lowest RTT, or that of the last "
+        "epoch if the agent asks for more or others fill the queue; a kept window without a queue probes by "
+        "2^(0.02 k), at most 2^0.3",
+    .computed = "cwnd = min(max(model_rate * model_rtt * factor + spare, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The model",
-    .numbers = {kModelRate, kModelRtt, kFactor, kMaxRate, number::kSrtt},
+    .numbers = {kModelRate, kModelRtt, kFactor, kSpare, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kTight{
+    .name = "confluence_tight",
+    .formula =
+        "behind a buffer of fewer than 9 packets, without pacing: a third of LIA's increase, 0.8 of the window after a "
+        "loss, and a smaller window if the agent asks for it, within [2, 2 max_epoch_rate srtt + 4]",
+    .computed = "cwnd = min(max(wanted, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, The model",
+    .numbers = {kWanted, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kCut{
     .name = "confluence_cut",
@@ -123,8 +135,8 @@ inline constexpr RuleInfo kTimeout{
     .numbers = {kWanted},
 };
 
-inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice, &kChoiceOfLia, &kModel,  &kCut,
-                                 &kProbe, &kYield,       &kFew,       &kCap,    &kLossSeen,    &kTimeout};
+inline constexpr std::array kAll{&kGrow, &kQueueBegins, &kStartLoss, &kChoice, &kChoiceOfLia, &kModel,    &kTight,
+                                 &kCut,  &kProbe,       &kYield,     &kFew,    &kCap,         &kLossSeen, &kTimeout};
 
 }  // namespace confluence_rules
 
@@ -156,17 +168,22 @@ public:
     static constexpr std::size_t kPooled = 8;  // maximum number of subflows with these statistics
 
     // The window of the path model.
-    static constexpr double kSparePkts = 2;       // packets added to the bandwidth-delay product
-    static constexpr double kLossStep = 200;      // packets over which losses in full queues are averaged
-    static constexpr double kFullQueue = 0.5;     // position of an RTT in the queue above which a loss is congestion
-    static constexpr double kCut = 0.7;           // factor of the rate after such a loss
-    static constexpr double kCalmEpochs = 30;     // epochs after it without probes
-    static constexpr double kFlood = 0.1;         // share of the window whose loss in a round trip ends the start
-    static constexpr double kFloodPkts = 6;       // the least such loss
-    static constexpr double kStartBdps = 2.5;     // bandwidth-delay products to which the start is limited
-    static constexpr double kStartPkts = 10;      // packets added to that limit
-    static constexpr double kStartGrowth = 1.25;  // factor of the rate that counts as growth
-    static constexpr int kStartRounds = 3;        // round trips without growth that end the start
+    static constexpr double kSparePkts = 2;        // packets added to the bandwidth-delay product
+    static constexpr double kSpareRoot = 0.3;      // and this times its square root
+    static constexpr double kCrowdedQueue = 0.25;  // average share of the full queue above which others fill it
+    static constexpr double kTightPkts = 9;        // a buffer of fewer packets shows no competitors
+    static constexpr double kTightGain = 1.0 / 3;  // there: increase, in windows of LIA
+    static constexpr double kTightCut = 0.8;       // there: factor of the window after a loss; as fair as NewReno
+    static constexpr double kLossStep = 200;       // packets over which losses in full queues are averaged
+    static constexpr double kFullQueue = 0.5;      // position of an RTT in the queue above which a loss is congestion
+    static constexpr double kCut = 0.7;            // factor of the rate after such a loss
+    static constexpr double kCalmEpochs = 30;      // epochs after it without probes
+    static constexpr double kFlood = 0.1;          // share of the window whose loss in a round trip ends the start
+    static constexpr double kFloodPkts = 6;        // the least such loss
+    static constexpr double kStartBdps = 2.5;      // bandwidth-delay products to which the start is limited
+    static constexpr double kStartPkts = 10;       // packets added to that limit
+    static constexpr double kStartGrowth = 1.25;   // factor of the rate that counts as growth
+    static constexpr int kStartRounds = 3;         // round trips without growth that end the start
     static constexpr double kHardlyMoved = 1e-4;
 
     static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
@@ -212,6 +229,13 @@ public:
                         "epochs of fewer than ten packets have a rule of their own.",
                 .default_number = 1,
             },
+            OptionInfo{
+                .key = "limit",
+                .help = "Largest exponent that the agent chooses, in either direction; larger ones count as this one.",
+                .default_number = 1,
+                .minimum = 0,
+                .maximum = 1,
+            },
         };
         return joined(common, own);
     }();
@@ -238,15 +262,9 @@ public:
         NumberInfo{"jitter", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "square root of the share lost", 0, 1},
         NumberInfo{"slow_loss", "1", "the same for the share lost over about 16 epochs", 0, 1},
-        NumberInfo{"marks", "1",
-                   "square root of the share that queues marked; with window = model, of that which full queues "
-                   "marked or dropped",
-                   0, 1},
+        NumberInfo{"marks", "1", "square root of the share that queues marked", 0, 1},
         NumberInfo{"rate", "1", "delivered rate / largest recent one", 0, 1},
-        NumberInfo{"overload", "1",
-                   "ln of sent rate / delivered rate; with window = model, how closely the delivered rate follows "
-                   "this subflow's cwnd: 1 below the capacity, 0 at a full link",
-                   -1, 1},
+        NumberInfo{"overload", "1", "ln of sent rate / delivered rate", -1, 1},
         NumberInfo{"window_bdp", "1", "log2 of the cwnd / (delivered rate x lowest RTT), divided by 4", -1, 1},
         NumberInfo{"window_most", "1", "log2 of the cwnd / (largest recent rate x lowest RTT), divided by 4", -1, 1},
         NumberInfo{"small_window", "1", "10 / (10 + window)", 0, 1},
@@ -278,6 +296,21 @@ public:
             "connection's rate over its fair share, the true queue and the loss beyond the links' own",
     };
 
+    // With the window of the path model, two numbers have another meaning.
+    static constexpr auto kModelFeatures = [] {
+        auto all = kFeatures;
+        std::ranges::find(all, std::string_view("marks"), &NumberInfo::name)->help =
+            "square root of the share that full queues marked or dropped";
+        std::ranges::find(all, std::string_view("overload"), &NumberInfo::name)->help =
+            "part of a change of the cwnd by which the delivered rate changes: 1 below the capacity, 0 at a full link";
+        return all;
+    }();
+    static constexpr AgentInfo kModelAgent = [] {
+        AgentInfo info = kAgent;
+        info.features = kModelFeatures;
+        return info;
+    }();
+
     // The agent's window also applies in recovery.
     static constexpr bool kGovernsRecovery = true;
     // The agent observes marks and answers them by its actions.
@@ -290,10 +323,12 @@ public:
           models_(options.choice("window") == kWindowKinds[2]),
           pools_(options.number("pool") != 0),
           is_safe_(options.number("safety") != 0),
+          limit_(options.number("limit")),
           model_(plan_.memory) {
         highest_rtt_s_.set_window(static_cast<std::uint32_t>(plan_.memory.value / 1'000'000));
     }
 
+    const AgentInfo& agent() const { return models_ ? kModelAgent : kAgent; }
     EpochPlan epoch_plan() const { return plan_; }
     bool wants_action() const { return is_due_; }
     bool samples_delivery() const { return models_; }
@@ -318,8 +353,17 @@ public:
                              (siblings.has_others() ? Lia::increase_per_ack(lia_pkts_, siblings) : 1 / lia_pkts_);
                 wanted_pkts_ = std::clamp(lia_pkts_ * lia_factor_, kLeastPkts, kMostPkts);
             }
+            const RuleInfo* rule = &confluence_rules::kCap;
+            is_tight_ = models_ && is_safe_ && buffer_pkts() < kTightPkts;
+            if (is_tight_ && !is_returning_) {
+                rule = &confluence_rules::kTight;
+                if (!ack.in_recovery && ack.is_cwnd_limited)
+                    wanted_pkts_ +=
+                        kTightGain * ack.acked_pkts *
+                        (siblings.has_others() ? Lia::increase_per_ack(wanted_pkts_, siblings) : 1 / wanted_pkts_);
+            }
             settle(window, ack.acked_pkts, srtt_s);
-            if (ack.why != nullptr) ack.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
+            if (ack.why != nullptr) ack.why->set(*rule, {wanted_pkts_, max_rate_pps_, srtt_s});
         }
         pace(window, srtt_s);
         const std::int64_t length = (now_ - begun_at_).value;
@@ -349,7 +393,7 @@ public:
             cut();
             rule = &confluence_rules::kCut;
         }
-        if (is_returning_) return;
+        if (is_returning_ || is_tight_) return;
         wanted_pkts_ = modelled_pkts();
         settle(window, 0, srtt_s);
         pace(window, srtt_s);
@@ -379,6 +423,11 @@ public:
             end_start();
             wanted_pkts_ = std::max(before / 2, kLeastPkts);
             window.cwnd_pkts = window.ssthresh_pkts = lia_pkts_ = wanted_pkts_;
+        } else if (is_tight_) {
+            wanted_pkts_ = std::max(kTightCut * wanted_pkts_, kLeastPkts);
+            window.ssthresh_pkts = window.cwnd_pkts = std::min(window.cwnd_pkts, wanted_pkts_);
+            if (event.why != nullptr)
+                event.why->set(confluence_rules::kTight, {wanted_pkts_, max_rate_pps_, to_seconds(event.srtt)});
         } else {
             lia_pkts_ = std::max(lia_pkts_ / 2, kLeastPkts);
             if (event.why != nullptr) event.why->set(confluence_rules::kLossSeen, {before});
@@ -452,10 +501,12 @@ public:
 
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
         const double srtt_s = to_seconds(moment.srtt);
-        double exponent = kExponents[static_cast<std::size_t>(std::lround(action.front()))];
+        double exponent =
+            std::clamp(kExponents[static_cast<std::size_t>(std::lround(action.front()))], -limit_, limit_);
         const RuleInfo* rule = multiplies_lia_ ? &confluence_rules::kChoiceOfLia
                                : models_       ? &confluence_rules::kModel
                                                : &confluence_rules::kChoice;
+        const double chosen = exponent;
         const bool is_empty = queue_ < kNoQueue;
         // At an empty queue, a smaller window than the model's only wastes capacity: losses are random there.
         if (models_ && is_safe_ && is_empty && calm_epochs_ == 0) exponent = std::max(exponent, 0.0);
@@ -484,8 +535,11 @@ public:
             asked_before_ = exponent_before > 0;
             if (last_exponent_ <= 0 || !asked_before_) unasked_pps_ = model_.rate_pps();
             factor_ = factor;
-            model_rtt_s_ = !is_few && (is_more || holds()) ? least_s_ : base_s_;
-            wanted_pkts_ = modelled_pkts();
+            model_rtt_s_ = (is_more && !is_few) || holds() ? least_s_ : base_s_;
+            // Behind a few packets of buffer, only the agent may find that the capacity belongs to others.
+            wanted_pkts_ = !is_tight_              ? modelled_pkts()
+                           : is_few || chosen >= 0 ? wanted_pkts_
+                                                   : wanted_pkts_ * exponential(chosen * kLn2);
             exponents_ = {exponents_[1], std::clamp(log2_of(wanted_pkts_ / last_wanted_pkts_), -1.0, 1.0)};
             last_wanted_pkts_ = wanted_pkts_;
         } else {
@@ -496,8 +550,10 @@ public:
         // After a timeout, the window of one packet stays until the first feedback.
         if (moment.is_in_loss) is_returning_ = true;
         if (moment.why != nullptr) {
-            if (models_ && !is_returning_)
-                moment.why->set(*rule, {model_.rate_pps(), model_rtt_s_, factor, max_rate_pps_, srtt_s});
+            if (is_tight_ && !is_returning_)
+                moment.why->set(confluence_rules::kTight, {wanted_pkts_, max_rate_pps_, srtt_s});
+            else if (models_ && !is_returning_)
+                moment.why->set(*rule, {model_.rate_pps(), model_rtt_s_, factor, spare_pkts(), max_rate_pps_, srtt_s});
             else if (is_few && !multiplies_lia_)
                 moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
             else if (is_returning_)
@@ -575,14 +631,19 @@ private:
     // The window of the model for the last action.
     double modelled_pkts() const {
         const double rtt_s = model_rtt_s_ > 0 ? model_rtt_s_ : base_s_;
-        return std::max(model_.rate_pps() * rtt_s * factor_ + kSparePkts, kLeastPkts);
+        return std::max(model_.rate_pps() * rtt_s * factor_ + spare_pkts(), kLeastPkts);
     }
+    // Packets added to the bandwidth-delay product. The root lets equal flows converge within seconds on fast links.
+    double spare_pkts() const { return kSparePkts + kSpareRoot * std::sqrt(model_.rate_pps() * base_s_); }
 
-    // True in a queue that others fill until packets are lost: with a queue as short as its own, the subflow would
-    // starve there. It gives way if its connection gets at least as much through other queues.
+    // The highest queue within memory, packets; 0 before the first epoch.
+    double buffer_pkts() const { return model_.full_queue_s(base_s_) * max_rate_pps_; }
+
+    // True in a queue that others fill: with a queue as short as its own, the subflow would starve there. It gives way
+    // if its connection gets at least as much through other queues.
     bool holds() const {
-        return is_safe_ && has_cut_ && (now_ - cut_at_).value < plan_.memory.value && slow_queue_ > kFilled &&
-               grip() < kNoGrip && elsewhere_ < 0;
+        return is_safe_ && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ < 0 &&
+               slow_queue_ * base_s_ > kCrowdedQueue * model_.full_queue_s(base_s_);
     }
 
     // Answers a loss in a full queue. A loss after the agent asked for more only ends that attempt.
@@ -591,8 +652,6 @@ private:
         const bool has_asked = last_exponent_ > 0 || asked_before_;
         model_.cut(has_asked ? std::clamp(unasked_pps_, least_pps, model_.rate_pps()) : least_pps);
         calm_epochs_ = kCalmEpochs;
-        has_cut_ = true;
-        cut_at_ = now_;
         probes_ = 0;
     }
 
@@ -610,6 +669,9 @@ private:
 
     void pace(Window& window, double srtt_s) const {
         if (srtt_s > 0) window.pacing_pps = (is_starting_ ? kStartGain : kPacingGain) * window.cwnd_pkts / srtt_s;
+        // Behind a few packets of buffer, a paced packet takes the place of a competitor's. Packets that are sent as
+        // ACKs arrive take the places that their predecessors have left.
+        if (is_tight_) window.pacing_pps = 0;
     }
 
     // Correlates the queue's change over the epoch with the last two actions, because an action takes effect in its own
@@ -681,6 +743,7 @@ private:
     bool models_;
     bool pools_;
     bool is_safe_;
+    double limit_;
     bool is_starting_ = true;
     bool is_due_ = false;
     bool is_returning_ = false;  // the window grows back after a timeout
@@ -721,10 +784,9 @@ private:
     double last_wanted_pkts_ = kLeastPkts;  // wanted_pkts_ at the last action
     bool asked_before_ = false;             // the action before the last one asked for more
     double unasked_pps_ = 0;                // rate of the model before the agent asked for more
-    bool has_cut_ = false;
-    Nanos cut_at_{};
-    double calm_epochs_ = 0;  // epochs left without probes
-    double crowded_ = 0;      // share of packets lost in full queues or marked
+    bool is_tight_ = false;                 // the last acknowledgement fitted a buffer of a few packets
+    double calm_epochs_ = 0;                // epochs left without probes
+    double crowded_ = 0;                    // share of packets lost in full queues or marked
     double epoch_lost_ = 0;
     double epoch_crowded_ = 0;
     double round_lost_ = 0;  // packets lost in the current round trip of the start

@@ -14,7 +14,7 @@ namespace subflow {
 
 class PathModel {
 public:
-    static constexpr double kRounds = 10;       // round trips over which the largest delivery rate is remembered
+    static constexpr double kRounds = 3;        // round trips over which the largest delivery rate is remembered
     static constexpr std::size_t kNear = 6;     // ACKs around a loss, of which the highest RTT counts
     static constexpr double kShortQueue = 1.5;  // packets: shorter queues do not show the cause of a loss
     static constexpr int kRoundsIgnored = 2;    // round trips after a cut in which packets sent before it arrive
@@ -24,6 +24,8 @@ public:
 
     // Largest delivery rate, packets per second; 0 before the first sample.
     double rate_pps() const { return rate_pps_.value(); }
+    // Delay of the full queue: the highest RTT within memory above the lowest one, `base_s`.
+    double full_queue_s(double base_s) const { return std::max(peak_rtt_s_.value() - base_s, 0.0); }
     // True until the rate after a cut has been measured.
     bool is_settling() const { return rounds_ignored_ > 0; }
 
@@ -42,7 +44,10 @@ public:
                                  1);
             rate_pps_.add(now_, sample.rate_pps());
         }
-        const double rtt_s = to_seconds(sample.rtt);
+        // The lower one of two RTTs in a row, because the receiver may delay a single ACK.
+        const double newest_s = to_seconds(sample.rtt);
+        const double rtt_s = acks_ > 0 ? std::min(newest_s, last_rtt_s_) : newest_s;
+        last_rtt_s_ = newest_s;
         peak_rtt_s_.add(now_, rtt_s);
         near_s_[acks_++ % kNear] = rtt_s;
         const double span_s = peak_rtt_s_.value() - base_s;
@@ -64,6 +69,7 @@ private:
     WindowedMax rate_pps_{1};
     WindowedMax peak_rtt_s_;
     std::array<double, kNear> near_s_{};
+    double last_rtt_s_ = 0;
     std::size_t acks_ = 0;
     std::uint32_t now_ = 0;
     std::uint64_t delivered_pkts_ = 0;

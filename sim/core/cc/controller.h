@@ -260,6 +260,11 @@ concept TakesActions = requires(T controller, const T& same, Window& window, con
     { same.reward(samples) } -> std::same_as<double>;
     controller.on_action(window, action, moment);
 };
+// The descriptions of some numbers depend on the options. Names, bounds and choices are those of kAgent.
+template <class T>
+concept HasFormsOfAgent = TakesActions<T> && requires(const T& same) {
+    { same.agent() } -> std::same_as<const AgentInfo&>;
+};
 
 // wants_action(): called after each ACK and timer; once true, on_action() follows at the same time, before any packet
 // leaves, and resets it. epoch_sample(sample): overwrites measurements of the sender with those of the controller.

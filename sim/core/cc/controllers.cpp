@@ -116,7 +116,8 @@ bool monitors_intervals(const Controller& controller) {
 
 const AgentInfo* agent_of(const Controller& controller) {
     return std::visit(
-        []<class C>(const C&) -> const AgentInfo* {
+        []<class C>([[maybe_unused]] const C& c) -> const AgentInfo* {
+            if constexpr (HasFormsOfAgent<C>) return &c.agent();
             if constexpr (TakesActions<C>) return &C::kAgent;
             return nullptr;
         },

@@ -69,6 +69,18 @@ def test_every_feature_of_every_agent_has_a_meaning(agent: str) -> None:
     assert without <= {"queue_place", "grip", "overload"}
 
 
+def test_a_number_has_the_meaning_that_it_has_in_the_form_of_the_agent() -> None:
+    own, model = (
+        {each.name: each for each in spec.features}
+        for window in ("own", "model")
+        if (spec := agent_spec("confluence", {"window": window})) is not None
+    )
+    assert seen_text(own["overload"], math.log(2), FIGURES) == "2 × delivered rate"
+    assert seen_text(model["overload"], 0.25, FIGURES) == "25 %"
+    assert seen_text(model["marks"], 0.1, FIGURES) == "1 %"
+    assert own["marks"].help != model["marks"].help
+
+
 def acting(action: tuple[float, ...], **figures: float) -> SeenSubflow:
     return SeenSubflow("download/1", True, (), action, FIGURES | figures)
 

@@ -128,6 +128,7 @@ _FORMULAS: tuple[tuple[re.Pattern[str], Tell], ...] = tuple(
         (r"^(.*) / reference rate$", _of_reference_rate),
         (r"^(?:share (?:lost|of)|lost / )", lambda _m, ratio, _f: _percent(ratio)),
         (r"^(?:square root of the share|the same for the share)", lambda _m, ratio, _f: _percent(ratio * ratio)),
+        (r"^part of a change of the cwnd ", lambda _m, ratio, _f: _percent(ratio)),
         (r"^change of the cwnd .* / cwnd$", lambda _m, ratio, _f: _percent(ratio)),
         (r"^rate of this subflow / ", lambda _m, ratio, _f: _percent(ratio)),
         (r"^exponent by which", lambda _m, ratio, _f: f"× {rounded_text(2**ratio)}"),
