@@ -17,6 +17,7 @@ from subflow_app.foundation.json_document import fields
 from subflow_app.terminal.failures import worst_of
 from subflow_app.terminal.options import Database, Json, ListedCommand, RunIds, opened_store, run_number, time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note
+from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
     from subflow_app.features.exporting.core.exports import ExportPlan
@@ -294,7 +295,8 @@ def verify(
 ) -> None:
     """Simulate a bundle's scenario again and compare.
 
-    Signature, figures and samples are compared with those in the bundle.
+    Signature, figures, samples, pictures, README and description are compared with those that a new simulation gives.
+    The name of the run is not compared: its author chose it.
 
     Exit code: 0 when the run is confirmed, 1 when it is contradicted, 3 when it is not confirmed (it cannot be
     simulated here, or another version made it and the results differ), 2 for a file that is not a bundle or was
@@ -306,8 +308,12 @@ def verify(
     if as_json:
         print_json({**asdict(found), **fields(found, "outcome", "holds")})
     else:
-        print_line(f"{found.name}: scenario {found.scenario}, seed {found.seed}, made by version {found.made_with}")
+        print_line(
+            readable_line(
+                f"{found.name}: scenario {found.scenario}, seed {found.seed}, made by version {found.made_with}"
+            )
+        )
         for check in found.checks:
-            print_line(f"  {check.verdict:12}  {check.what}: {check.told}")
-        print_line(f"{found.outcome.upper()}: {found.reason}")
+            print_line(readable_line(f"  {check.verdict:12}  {check.what}: {check.told}"))
+        print_line(readable_line(f"{found.outcome.upper()}: {found.reason}"))
     raise typer.Exit(worst_of([found.outcome]))

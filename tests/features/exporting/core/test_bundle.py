@@ -38,6 +38,11 @@ learned = {{ kind = "tcp", from = "a", to = "b", controller = {{ name = "rl-expl
 
 
 Change = Callable[[dict[str, bytes]], object]
+# Verdicts on the texts of an unchanged bundle
+TEXTS = {
+    **dict.fromkeys(("README.txt", "CITATION.cff", "ro-crate-metadata.json"), "same"),
+    "name of the run": "not compared",
+}
 
 
 @pytest.fixture(scope="module")
@@ -109,6 +114,8 @@ def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundl
         "traces/marks.csv": "same",
         "traces/agent_steps.csv": "same",
         "traces/agents.json": "not compared",  # policies have other names in a bundle
+        **{f"figures/{name}.svg": "same" for name in ("throughput", "cwnd", "rtt", "queue")},
+        **TEXTS,
     }
     assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(files_of(bundle))
 
@@ -128,7 +135,8 @@ def test_a_light_bundle_leaves_out_what_the_simulation_gives_again(store: Store,
     assert "samples of traces/" not in files_of(light)["README.txt"].decode()
     found = verify_bundle(light)
     assert found.outcome is Confirmation.CONFIRMED
-    assert {check.what: check.verdict for check in found.checks} == {"signature": "same", "figures": "same"}
+    verdicts = {check.what: check.verdict for check in found.checks}
+    assert verdicts == {"signature": "same", "figures": "same", "figures/throughput.svg": "same", **TEXTS}
     changed_light = changed(light, tmp_path / "changed.zip", forged({"signature": "0123456789abcdef"}))
     assert verify_bundle(changed_light).outcome is Confirmation.CONTRADICTED
 

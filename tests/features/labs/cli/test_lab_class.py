@@ -37,9 +37,14 @@ def published(tmp_path: Path, subflow: Subflow) -> Path:
     return tmp_path / "students" / "01-small.md"
 
 
-def _work(store: Store, scratch: Path, *, until: str = "", wrong: bool = False) -> tuple[Store, LabRunner]:
-    """The work of a student: the steps of the solution up to `until`, optionally each after wrong answers."""
-    lab = small_lab(scratch, CLASS_LAB)
+def _work(
+    store: Store, scratch: Path, *, until: str = "", wrong: bool = False, drawn: int = 60
+) -> tuple[Store, LabRunner]:
+    """The work of a student: the steps of the solution up to `until`, optionally each after wrong answers.
+
+    ``drawn`` is a value of the curve that the student draws.
+    """
+    lab = small_lab(scratch, CLASS_LAB.replace("15s:60", f"15s:{drawn}"))
     runner = LabRunner(lab, store, scratch / "scratch")
     for step in lab.steps:
         if step.id == until:
@@ -96,7 +101,7 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     handed_in = {}
     for number, (name, seconds, way) in enumerate(students):
         begun = f"2126-01-05T10:0{number}:00+00:00"
-        work = _work(stores[number], scratch[number], **way)
+        work = _work(stores[number], scratch[number], drawn=60 + number, **way)
         handed_in[name] = _hand_in(folder, name, work, published, begun, seconds)
     # Eve puts her name into Bob's file and signs it anew without the course key.
     eve = {**handed_in["Bob"], "student": "Eve"}
@@ -119,7 +124,8 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     }
     odd = {name: row["anomalies"] for name, row in table.items()}
     assert odd["Ada"] == odd["Sue"] == ""
-    assert odd["Bob"] == "the same work as in eve.json: begun or answered in the same seconds"
+    same = "begun or answered in the same seconds"
+    assert odd["Bob"] == f"the same work as in eve.json: {same}; the same drawn curve as in eve.json"
     assert "it was signed without the course key" in odd["Eve"]
     assert "the same work as in bob.json" in odd["Eve"]
     assert "3 wrong answers followed by another one within 4 s" in odd["Gus"]

@@ -179,7 +179,7 @@ _SAYS = {
     README: "How to verify the run",
     CITATION: "How to cite the program",
 }
-_FIGURES = ("throughput", "cwnd", "rtt", "queue")
+BUNDLED_FIGURES = ("throughput", "cwnd", "rtt", "queue")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest date that a ZIP archive can contain
 
 
@@ -214,25 +214,15 @@ def write_bundle(
     text, policies = with_plain_policies(row.scenario_text or "", origin.scenario)
     files: dict[str, bytes] = {SCENARIO: text.encode(), SUMMARY: json_text(summary).encode()}
     files |= {f"{POLICIES}{name}{POLICY_SUFFIX}": content for name, content in policies.items()}
-    figures = tuple(PLOTS_BY_ID[name] for name in _FIGURES[: 1 if is_light else None]) if has_figures else ()
+    figures = tuple(PLOTS_BY_ID[name] for name in BUNDLED_FIGURES[: 1 if is_light else None]) if has_figures else ()
     with tempfile.TemporaryDirectory(prefix="subflow-bundle-") as folder:
         plan = ExportPlan(run_data=not is_light, figures=figures, figure_formats=("svg",) if figures else ())
         for file in export_run(StoredTraces(store, run_id), folder, plan):
             files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
-    files[README] = _readme(row.name, origin, is_light=is_light).encode()
+    told = BundledRun(row.name, origin.scenario.name, origin.seed, origin.version, origin.signature)
+    files[README] = readme_text(told, is_light=is_light).encode()
     files[CITATION] = citation_cff().encode()
-    files[METADATA] = crate_text(
-        [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
-        # without hash, because the manifest contains the hash of this description
-        + [CrateFile(MANIFEST, None, "Versions, seed and signature of the run, and the hashes of all files")],
-        title=f"{row.name}: a run of Subflow",
-        about=(
-            f"A run of the scenario {origin.scenario.name} with the seed {origin.seed} that another computer simulates "
-            "again and compares."
-        ),
-        command=f"subflow verify FILE{BUNDLE_SUFFIX}",
-        made_at=row.started_at,
-    ).encode()
+    files[METADATA] = metadata_text(told, files, row.started_at).encode()
     manifest = {
         "kind": KIND,
         "format": FORMAT,
@@ -256,6 +246,47 @@ def write_bundle(
             info.external_attr = 0o644 << 16
             archive.writestr(info, content)
     return write_file(path, buffer.getvalue())
+
+
+@dataclass(frozen=True, slots=True)
+class BundledRun:
+    """The run of a bundle, as its texts describe it.
+
+    Attributes:
+        name: name of the run, which its author chose.
+        scenario: name of the scenario.
+        seed: seed of the run.
+        version: version of Subflow that made the run.
+        signature: signature of the run.
+    """
+
+    name: str
+    scenario: str
+    seed: int
+    version: str
+    signature: str
+
+
+def metadata_text(run: BundledRun, files: Mapping[str, bytes], made_at: datetime) -> str:
+    """Text of the RO-Crate description of a bundle.
+
+    Args:
+        run: the run.
+        files: all files of the bundle but the manifest and this description, in order.
+        made_at: start of the run.
+    """
+    return crate_text(
+        [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
+        # without hash, because the manifest contains the hash of this description
+        + [CrateFile(MANIFEST, None, "Versions, seed and signature of the run, and the hashes of all files")],
+        title=f"{run.name}: a run of Subflow",
+        about=(
+            f"A run of the scenario {run.scenario} with the seed {run.seed} that another computer simulates "
+            "again and compares."
+        ),
+        command=f"subflow verify FILE{BUNDLE_SUFFIX}",
+        made_at=made_at,
+    )
 
 
 def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:
@@ -283,21 +314,23 @@ def _is_input(name: str) -> bool:
     return name == SCENARIO or name.startswith(POLICIES)
 
 
-def _readme(name: str, origin: StoredOrigin, *, is_light: bool) -> str:
+def readme_text(run: BundledRun, *, is_light: bool) -> str:
+    """Text of README.txt; a light bundle has no traces."""
     compared = "the figures of summary.json and all samples of traces/"
     if is_light:
         compared = "and the figures of summary.json; it gives the traces again"
     return f"""\
-{name}: a run of Subflow, a simulator and workbench for multipath congestion control.
+{run.name}: a run of Subflow, a simulator and workbench for multipath congestion control.
 
     subflow verify FILE{BUNDLE_SUFFIX}
 
 simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from
-every packet, {compared}. Values are SI; the names
-of columns end in their units. figures/ shows them.
+every packet, {compared}. It draws figures/ and writes this
+file again and compares them, too. The name of the run is the author's, and proves nothing. Values are SI; the names of
+columns end in their units.
 
-Needed:          Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no other data.
-Expected result: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may
+Needed:          Subflow {run.version} on Linux, Windows or macOS; no network, no graphics card, no other data.
+Expected result: "confirmed", exit code 0, and the signature {run.signature}. Another version of Subflow may
 give another result and reports this.
 
 As an artefact (ACM, Artifact Review and Badging 1.1)

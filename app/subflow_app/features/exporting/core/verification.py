@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,16 +18,25 @@ import subflow_app
 from subflow_app.features.catalog.core.catalog import catalog_before_library
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.exporting.core.bundle import (
+    BUNDLED_FIGURES,
+    CITATION,
+    FIGURES,
     FORMAT,
     KIND,
     MANIFEST,
+    METADATA,
     POLICIES,
     README,
     SCENARIO,
     SUMMARY,
     TRACES,
+    BundledRun,
+    metadata_text,
+    readme_text,
 )
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
+from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
@@ -63,6 +73,9 @@ _BROKEN = (
 # Parts of the summary that depend only on the run, not on the time and speed of its simulation.
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
+
+RUN_NAME = "name of the run"
+"""`Check.what` of the name, which no verification can confirm."""
 
 # This file contains names of policies, which are different in a bundle.
 _NAMED_OTHERWISE = "agents.json"
@@ -105,8 +118,12 @@ class Verification:
 
     @property
     def outcome(self) -> Confirmation:
-        """Outcome of all checks, except the check of agents.json, which may contain different policy names."""
-        verdicts = {check.verdict for check in self.checks if not check.what.endswith(_NAMED_OTHERWISE)}
+        """Outcome of all checks, except those of agents.json, whose policies are renamed, and of the run's name."""
+        verdicts = {
+            check.verdict
+            for check in self.checks
+            if not check.what.endswith(_NAMED_OTHERWISE) and check.what != RUN_NAME
+        }
         return confirmation(
             is_contradicted="different" in verdicts and self._is_of_this_version,
             is_doubtful=verdicts != {"same"},
@@ -155,14 +172,20 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
             return _verification(run, [Check("signature", "not compared", str(error))])
         checks = [_signature_check(run, signature), _figures_check(stored, summary)]
         for file in bundle.names:
-            if not file.startswith(TRACES):
+            if not file.startswith((TRACES, FIGURES)):
                 continue
-            again = traces.get(file.removeprefix(TRACES))
+            again = traces.get(file.partition("/")[2])
             if again is None or file.endswith(_NAMED_OTHERWISE):
                 checks.append(Check(file, "not compared", "the new run has no comparable file"))
                 continue
             difference = _first_difference(bundle, file, again)
+            if difference and file.startswith(FIGURES):
+                # Other fonts or versions of libraries may draw the same curves in another way.
+                checks.append(Check(file, "not compared", f"drawn again, it differs or was changed: {difference}"))
+                continue
             checks.append(Check(file, "different" if difference else "same", difference or "byte for byte"))
+        checks += _text_checks(bundle, run)
+        checks.append(Check(RUN_NAME, "not compared", "its author chose it, and it proves nothing"))
     return _verification(run, checks)
 
 
@@ -352,9 +375,42 @@ def _simulate(
         raise _CannotBeMadeError(f"the run cannot be repeated: {result.error}")
     if result.status != JobState.FINISHED:
         raise _CannotBeMadeError("the run could not be repeated to its end, so nothing can be compared")
-    plan = ExportPlan(figures=(), figure_formats=())
+    figures = tuple(PLOTS_BY_ID[name] for name in BUNDLED_FIGURES)
+    plan = ExportPlan(figures=figures, figure_formats=("svg",))
     written = export_run(job.traces, folder, plan)
     return result.summary, result.signature, {file.name: file for file in written}
+
+
+def _text_checks(bundle: _Bundle, run: Mapping[str, Any]) -> Iterator[Check]:
+    """Write README, citation and description again, and compare them; those of another version are not compared."""
+    bundled = BundledRun(run["name"], run["scenario"], run["seed"], run["version"], run["signature"])
+    is_light = not any(name.startswith(TRACES) for name in bundle.names)
+    texts: dict[str, Callable[[], str]] = {
+        README: lambda: readme_text(bundled, is_light=is_light),
+        CITATION: citation_cff,
+        METADATA: lambda: _metadata_again(bundle, bundled),
+    }
+    for name, write in texts.items():
+        if name not in bundle.names:
+            continue
+        if run["version"] != subflow_app.__version__:
+            yield Check(name, "not compared", f"version {run['version']} wrote it")
+            continue
+        try:
+            is_same = bundle.read(name, MOST_DOCUMENT_BYTES) == write().encode()
+        except (ValueError, LookupError, TypeError, AssertionError, StopIteration):
+            is_same = False
+        # A state of the program before this text was last changed wrote another text, too.
+        told = "byte for byte" if is_same else "written again, it differs: it was changed, or an earlier state wrote it"
+        yield Check(name, "same" if is_same else "not compared", told)
+
+
+def _metadata_again(bundle: _Bundle, run: BundledRun) -> str:
+    """The description of a bundle, with the time that the present one contains."""
+    graph = bundle.document(METADATA)["@graph"]
+    made_at = next(datetime.fromisoformat(each["datePublished"]) for each in graph if each["@id"] == "./")
+    files = {name: b"".join(bundle.parts(name)) for name in bundle.names if name not in (MANIFEST, METADATA)}
+    return metadata_text(run, files, made_at)
 
 
 def _signature_check(run: Mapping[str, Any], signature: str) -> Check:

@@ -53,10 +53,10 @@ def grade(
     Shows the steps, tries, score, confirmed runs and oddities of each student. The score is the share of the lab's
     questions answered correctly at the first try. Oddities are contradictions, unconfirmed parts, work shared by two
     files, a lab done in a sixth of its time, steps passed before their runs, and wrong answers followed by others at
-    once. The check proves that the runs are real and meet the steps. With --key it also proves that the lab you
-    handed out wrote the file. It does not prove who did the work, or that students did not share the answers. Exit
-    code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is not a
-    result.
+    once. Equal times, also shifted ones, and equal drawn curves reveal copies. The check proves that the runs are
+    real and meet the steps. It proves nothing about the author, with or without --key, because the key is in the lab
+    of each student. Exit code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2
+    when a file is not a result.
     """
     from subflow_app.features.labs.core.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
     from subflow_app.features.labs.core.lab_file import load_lab
@@ -282,11 +282,11 @@ def verify(
 ) -> None:
     """Verify the results of students.
 
-    Compares the hash of the file (with --key, one that only holders of the course key can make), the hash of each
-    scenario, and the signature of each run with that of a new simulation. Then judges each step again by those runs:
-    its check, its prediction and its answers. The file contains no trainings; the output reports steps that need one.
-    The check proves that the runs are real, that they meet the steps, and that the file was not changed. It does not
-    prove who did the work, and without a key anyone can sign a changed file.
+    Compares the hash of the file, the hash of each scenario, and the signature of each run with that of a new
+    simulation. Then judges each step again by those runs: its check, its prediction, its answers, the points of a
+    sweep, and the changes of its scenario. The file contains no trainings; the output reports steps that need one.
+    The check proves that the runs are real and meet the steps. It proves nothing about the author: anyone can sign a
+    changed file, and the key of a published lab is in the student's copy.
     Each result is confirmed, contradicted, or not confirmed. Not confirmed: nothing differs, but something could not
     be repeated, because another version made it, the lab differs or is unknown, or the file has no run. Exit code: 0
     when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 for a file that is not a result.

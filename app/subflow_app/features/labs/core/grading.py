@@ -1,13 +1,14 @@
 """Grades of a class: progress, tries and confirmed runs of each student, and anomalies.
 
-Grading proves that the runs are real and meet the steps. With a course key, it also proves that the handed-out lab
-wrote the results. It cannot prove who did the work, or that students did not share answers.
+Grading proves that the runs are real and meet the steps. It proves nothing about their author, with or without a course
+key, because the key is in each student's lab. Equal times, also shifted ones, and equal drawn curves reveal copies.
+Labs with numbers of one's own (`own_numbers`) make copies visible by their numbers.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -21,7 +22,7 @@ from subflow_app.features.labs.core.result_file import RunsAgain, read_result, v
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
-from subflow_app.vocabulary.number_text import counted
+from subflow_app.vocabulary.number_text import NOTHING, counted
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 from subflow_sim.gate import is_file, is_folder
@@ -115,7 +116,7 @@ class Grade:
 
 
 COLUMNS: tuple[Column[Grade], ...] = (
-    Column(translatable("Student"), lambda grade: grade.student or grade.file),
+    Column(translatable("Student"), lambda grade: grade.student or NOTHING),
     Column(translatable("Lab"), lambda grade: grade.lab),
     Column(translatable("Outcome"), lambda grade: grade.outcome or "not readable"),
     Column(translatable("Steps"), lambda grade: f"{grade.passed} of {len(grade.steps)}"),
@@ -126,6 +127,7 @@ COLUMNS: tuple[Column[Grade], ...] = (
     Column(translatable("Runs"), lambda grade: f"{grade.confirmed} of {grade.runs}"),
     NumberColumn(translatable("Minutes"), lambda grade: "" if grade.minutes is None else f"{grade.minutes:.0f}"),
     NumberColumn(translatable("Anomalies"), lambda grade: len(grade.anomalies)),
+    Column(translatable("File"), lambda grade: grade.file),
 )
 """Columns of the table in the terminal and the window, which list the anomalies below the table."""
 
@@ -137,10 +139,14 @@ class _Seen:
     Attributes:
         begun: files by start time and order of options.
         answered: files by step, question, time (in whole seconds) and value of an answer.
+        paces: files by their acts with the seconds since the first, which a shift of all times does not change.
+        curves: files by step and drawn curve.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     answered: dict[tuple[str, str, str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    paces: dict[tuple[tuple[str, float], ...], list[str]] = field(default_factory=lambda: defaultdict(list))
+    curves: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -294,6 +300,27 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
         for question, given in step.answers.items():
             for each in given:
                 seen.answered[name, question, each.at, str(each.value)].append(file)
+        if step.prediction is not None and isinstance(step.prediction.value, tuple | list):
+            seen.curves[name, str(step.prediction.value)].append(file)
+    pace = _pace(made)
+    if len(pace) >= _ALIKE:
+        seen.paces[pace].append(file)
+
+
+def _pace(made: Mapping[str, StepProgress]) -> tuple[tuple[str, float], ...]:
+    """The acts of a student, each with the seconds since the first act; acts at unreadable times are left out."""
+    acts: list[tuple[datetime, str]] = []
+    for name, step in made.items():
+        times = {f"{name} passed": step.passed_at}
+        if step.prediction is not None:
+            times[f"{name} predicted"] = step.prediction.at
+        for question, given in step.answers.items():
+            times |= {f"{name} {question} {number}": each.at for number, each in enumerate(given)}
+        acts += [(time, act) for act, text in times.items() if (time := _time(text)) is not None]
+    if not acts:
+        return ()
+    first = min(time for time, _act in acts)
+    return tuple(sorted((act, (time - first).total_seconds()) for time, act in acts))
 
 
 def _copies(seen: _Seen) -> dict[str, list[str]]:
@@ -311,7 +338,18 @@ def _copies(seen: _Seen) -> dict[str, list[str]]:
     for (one, other), count in sorted(common.items()):
         if count >= _ALIKE:
             told[one].append(f"the same work as in {other}: begun or answered in the same seconds")
+    known = {pair for pair, count in common.items() if count >= _ALIKE}
+    for one, other in _pairs(seen.paces.values()):
+        if (one, other) not in known:
+            told[one].append(f"the same work as in {other}: all times are equal up to a shift")
+    for one, other in _pairs(seen.curves.values()):
+        told[one].append(f"the same drawn curve as in {other}")
     return told
+
+
+def _pairs(groups: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+    """Ordered pairs of different files within groups of equal work, each pair once."""
+    return sorted({(one, other) for files in groups for one in files for other in files if one != other})
 
 
 def _time(text: str) -> datetime | None:
@@ -326,7 +364,7 @@ def class_csv(grades: Sequence[Grade]) -> str:
     head = ("student", "lab", "outcome", "steps_passed", "steps", "first_try_percent", "tries", "hints")
     rows = [
         (
-            *(grade.student or grade.file, grade.lab, grade.outcome or "not readable", grade.passed, len(grade.steps)),
+            *(grade.student, grade.lab, grade.outcome or "not readable", grade.passed, len(grade.steps)),
             *(f"{grade.score:.1f}", grade.tries, grade.hints, grade.runs, grade.confirmed),
             *("" if grade.minutes is None else f"{grade.minutes:.1f}", "; ".join(grade.anomalies), grade.file),
         )
@@ -339,7 +377,7 @@ def steps_csv(grades: Sequence[Grade]) -> str:
     """CSV text with a row for each step of each student."""
     rows = [
         (
-            *(grade.student or grade.file, grade.lab, step.id, csv_flag(step.is_passed), step.tries, step.questions),
+            *(grade.student, grade.lab, step.id, csv_flag(step.is_passed), step.tries, step.questions),
             *(step.first_try, step.hints, "" if step.is_predicted is None else csv_flag(step.is_predicted)),
         )
         for grade in grades

@@ -26,6 +26,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
     do = ["run"]                      # orders that carry out the step automatically; see `solution`
+    allows = ["links.wifi.loss"]      # further changes of the scenario that runs of this step may have; see `conformity`
     facts = ["9.65 Mbit/s = goodput(last())"]  # numbers in its texts, with expressions over runs
     quoted = ["42"]                   # numbers in its texts that come from elsewhere
 
@@ -218,6 +219,7 @@ class Step:
         always: whether the check may hold before the student has done anything.
         hints: hints, shown one at a time on request.
         do: orders of the solution.
+        allows: further changes of the scenario that its runs may have; in a published lab, all of them.
         prediction: prediction that the student makes first, or None.
         questions: questions of the step.
         facts: numbers in the texts of the step, each with its expression.
@@ -234,6 +236,7 @@ class Step:
     always: bool = False
     hints: tuple[str, ...] = ()
     do: tuple[str, ...] = ()
+    allows: tuple[str, ...] = ()
     prediction: Prediction | None = None
     questions: tuple[Question, ...] = ()
     facts: tuple[Fact, ...] = ()

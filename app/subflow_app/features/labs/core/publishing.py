@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from subflow_app.features.labs.core.conformity import allowances
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import Lab, Question
 from subflow_app.features.labs.core.sealing import Sealed, Told, course_seal
@@ -65,7 +66,8 @@ def published_text(lab: Lab, key: str) -> str:
     parts = ["\n".join(_pairs({**head, "course": seal}))]
     parts += [f"[{name}]\n" + "\n".join(_pairs(tree[name])) for name in ("set", "scripts") if tree.get(name)]
     for table, step in zip(tree["steps"], lab.steps, strict=True):
-        parts += _step(table, {question.id: question for question in step.questions}, f"{seal}/{step.id}")
+        allows = {"allows": list(allowances(step))} if allowances(step) else {}
+        parts += _step({**table, **allows}, {question.id: question for question in step.questions}, f"{seal}/{step.id}")
     return f"{_FENCE}\n" + "\n\n".join(parts) + f"\n{_FENCE}\n{body}"
 
 

@@ -1,7 +1,7 @@
 """Result files that students hand in: content, verification, and a second judgement of their steps.
 
-A hash over the whole content reveals changes. With a course key, only holders of the key can compute a matching hash,
-so students must not learn the key. Each run is stored with scenario, seed and signature, so that it can be simulated
+A hash over the whole content reveals damage and careless changes, but proves nothing about its author: anyone can
+compute it, and the key of a published lab is in the student's own file. Each run is stored with scenario, seed and signature, so that it can be simulated
 again and compared exactly. The comparison proves that these scenarios give these results. It proves neither who ran
 them nor who found the answers.
 
@@ -26,9 +26,10 @@ import subflow_app
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.labs.core import checks
+from subflow_app.features.labs.core.conformity import has_allowances, odd_changes
 from subflow_app.features.labs.core.evidence import Evidence, LabRun
 from subflow_app.features.labs.core.functions import functions
-from subflow_app.features.labs.core.lab import CHOICE, NUMBER, Lab, Question, Step
+from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Question, Step
 from subflow_app.features.labs.core.progress import (
     Answered,
     Predicted,
@@ -38,13 +39,16 @@ from subflow_app.features.labs.core.progress import (
     now,
     read_step,
 )
+from subflow_app.features.labs.core.scenario_values import setting_of
 from subflow_app.features.labs.core.sealing import course_seal
+from subflow_app.features.labs.core.session import came_of
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.claims import Claim
 from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import LabError
 from subflow_app.foundation.expressions import Call, Expression, Missing
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.vocabulary.number_text import counted
 from subflow_sim.errors import SimError
 from subflow_sim.gate import TooLargeFileError, json_tree, read_file
 from subflow_sim.whole_file import write_whole
@@ -82,6 +86,7 @@ def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Re
     sweeps = [each for each in document.get("sweeps", ()) if isinstance(each, dict)]
     problems: list[str] = []
     doubts: list[str] = []
+    unjudged: list[str] = []
     before: dict[str, int] = {}
     for step in lab.steps:
         made = steps.get(step.id, StepProgress())
@@ -90,15 +95,57 @@ def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Re
         lost = [run["number"] for run in document["runs"] if run["number"] not in {run.id for run in runs}]
         lost = [number for number in lost if number <= made.last_run]
         if lost and not step.is_read_only:
-            numbers = ", ".join(map(str, lost))
-            doubts.append(f"step {step.id} was not judged again: run {numbers} did not come out again")
+            unjudged.append(step.id)
         else:
             evidence = _evidence(runs, sweeps, before, made)
             for is_sure, told in _judged(step, made, evidence):
                 (problems if is_sure else doubts).append(f"step {step.id}: {told}")
         if made.last_run:
             before[step.id] = made.last_run
+    if unjudged:  # one line, because one altered run affects all later steps
+        missing = sorted({run["number"] for run in document["runs"]} - {run.id for run in runs})
+        doubts.append(
+            f"not judged again: {', '.join(unjudged)}, because the file's run {', '.join(map(str, missing))} did not "
+            "come out again"
+        )
+    problems += _sweep_problems(sweeps, runs)
+    doubts += _scenario_doubts(lab, steps, sweeps, runs)
     return Regrade(tuple(problems), tuple(doubts))
+
+
+def _sweep_problems(sweeps: Sequence[Mapping[str, Any]], runs: Sequence[LabRun]) -> Iterator[str]:
+    """Compare the number of points that the file reports with the settings of the sweep's own runs."""
+    known = {run.id: run for run in runs}
+    for sweep in sweeps:
+        if not known.keys() >= set(sweep["runs"]):
+            continue  # another problem or doubt reports the missing run
+        points = _points_of([known[number] for number in sweep["runs"]])
+        if points != sweep["points"]:
+            yield f"a sweep reports {sweep['points']} points, but its runs have {counted(points, 'setting')}"
+
+
+def _points_of(runs: Sequence[LabRun]) -> int:
+    """Number of different settings among the runs of a sweep; runs that differ only in the seed have the same."""
+    return len({setting_of(run.doc) for run in runs})
+
+
+def _scenario_doubts(
+    lab: Lab, steps: Mapping[str, StepProgress], sweeps: Sequence[Mapping[str, Any]], runs: Sequence[LabRun]
+) -> Iterator[str]:
+    """Compare the scenarios of the runs that steps were passed with with those that the lab asks for."""
+    if not has_allowances(lab):
+        return
+    used = {number for sweep in sweeps for number in sweep["runs"]}
+    used |= {
+        steps[step.id].last_run
+        for step in lab.steps
+        if step.id in steps and steps[step.id].is_passed and (step.check or step.prediction is not None)
+    }
+    for run in runs:
+        odd = odd_changes(lab, run.doc) if run.id in used else []
+        if odd:
+            more = f" and {len(odd) - 3} more" if len(odd) > 3 else ""
+            yield f"run {run.id} differs from the lab in {', '.join(odd[:3])}{more}, which no step asks for"
 
 
 def _steps(document: Mapping[str, Any]) -> dict[str, StepProgress]:
@@ -120,7 +167,7 @@ def _evidence(
         runs=then,
         step_runs=dict(before),
         sweep=tuple(finished[-1]["runs"]) if finished else None,
-        sweep_points=finished[-1]["points"] if finished else 0,
+        sweep_points=_points_of([run for run in then if run.id in finished[-1]["runs"]]) if finished else 0,
         since=made.prediction.after_run if made.prediction is not None else 0,
     )
 
@@ -160,6 +207,13 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
         elif not isinstance(made.came, int | float) or not math.isclose(made.came, number, rel_tol=1e-6):
             is_sure = not _is_of_document(Expression(prediction.number, functions()).calls())
             yield is_sure, f"the file reports the outcome {made.came}, but by its runs it is {number:.6g}"
+    elif prediction.kind == SKETCH:
+        came = came_of(prediction, made.value, evidence)
+        if isinstance(came, Missing):
+            yield False, f"the drawn curve was not compared: {came.reason}"
+        elif not isinstance(made.came, int | float) or not math.isclose(made.came, float(came.value), rel_tol=1e-6):
+            told = f"the file reports that the drawn curve is off by {made.came}"
+            yield True, f"{told}, but compared with its run it is {came.value:.6g}"
 
 
 def _of_question(question: Question, given: Sequence[Answered], evidence: Evidence) -> Iterator[tuple[bool, str]]:
@@ -482,6 +536,8 @@ def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
     missing = [step.id for step in lab.steps if step.id not in _passed(document)] if lab is not None else []
     if missing:
         yield f"not passed: {', '.join(missing)}"
+    if lab is not None and not has_allowances(lab):
+        yield "an older version published the lab: the scenarios of the runs were not compared with it"
     begun_with = document["lab"].get("begun_with")
     if lab is not None and begun_with != document["lab"].get("hash") and is_other_text(lab, str(begun_with)):
         yield f"the lab {lab.name} was begun with another text of it"

@@ -104,6 +104,12 @@ def differences(first: ScenarioDoc, second: ScenarioDoc) -> list[str]:
     return [key for key in keys if not _same(value_of_leaf(first, key, before), value_of_leaf(second, key, after))]
 
 
+def setting_of(doc: ScenarioDoc) -> tuple[tuple[str, str], ...]:
+    """All values of a scenario that `differences` compares, as pairs of a key and a text; equal for equal networks."""
+    leaves = _leaves(doc.data)
+    return tuple(sorted((key, repr(value_of_leaf(doc, key, leaves))) for key in leaves if _counts(key)))
+
+
 def value_of_leaf(doc: ScenarioDoc, key: str, leaves: Mapping[str, Any]) -> object:
     """Value to compare at a key: the SI value, so that "1s" equals "1000ms", or the text if it has no SI value."""
     value = value_of(doc, key)

@@ -186,7 +186,7 @@ class LabSession:
         is_done = told is None or told.holds
         came: PredictionResult | None = None
         if step.prediction is not None and made.prediction is not None and is_done:
-            found = _came_of(step.prediction, made.prediction.value, evidence)
+            found = came_of(step.prediction, made.prediction.value, evidence)
             if isinstance(found, Missing):
                 told, is_done = checks.CheckResult(False, found.reason), False
             else:
@@ -385,7 +385,8 @@ def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: o
     return float(np.mean(np.abs(np.interp(x[known], drawn_x, drawn_y) - y[known])))
 
 
-def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence) -> PredictionResult | Missing:
+def came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence) -> PredictionResult | Missing:
+    """The outcome of a prediction by the runs of the evidence; `Missing` if no run decides it."""
     if prediction.kind == CHOICE:
         came = [
             option for option, text in zip(prediction.options, prediction.holds, strict=True) if _holds(text, evidence)

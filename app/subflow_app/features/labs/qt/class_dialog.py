@@ -37,9 +37,8 @@ class ClassDialog(QDialog):
         self.grades: list[Grade] = []
         about = Label(
             tr(
-                "The check proves that the runs are real and meet the steps and, with the course key, "
-                "that the lab you handed out wrote the file. It does not prove who did the work, or that "
-                "students did not share the answers."
+                "The check proves that the runs are real and meet the steps. It proves nothing about the author, "
+                "with or without a course key, nor that students did not share the answers."
             ),
             self,
             wordWrap=True,
