@@ -155,7 +155,7 @@ class LegendBlock(QTreeView):
         at = max(
             from_bold.horizontalAdvance(_VALUE),
             from_bold.horizontalAdvance(self._model.widest_value(AT)),
-            heads.horizontalAdvance(tr("At {time} s", time="88.88")),
+            heads.horizontalAdvance(tr("At {time} s", time="88.88")) + 4,
         )
         mean = max(
             numbers.horizontalAdvance(_VALUE),
