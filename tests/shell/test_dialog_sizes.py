@@ -28,7 +28,6 @@ def least_size(dialog: QDialog) -> QSize:
     return dialog.minimumSizeHint().expandedTo(dialog.minimumSize())
 
 
-@pytest.mark.own_window
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("language", ["de", pytest.param("en", marks=pytest.mark.full("German texts are longer"))])
 def test_every_dialog_fits_a_small_screen(

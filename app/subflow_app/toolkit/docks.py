@@ -327,6 +327,11 @@ class Docks(QObject):
         splitter: QSplitter = self._manager.rootSplitter()
         return splitter
 
+    def is_over_centre(self, name: str) -> bool:
+        """True if a panel is a tab beside the centre."""
+        area = self._panels[name].dock.dockAreaWidget()
+        return area is not None and bool(area.containsCentralWidget())
+
     def neighbours(self, name: str) -> tuple[str, ...]:
         """Names of the other open panels in the dock area of a panel, without the centre."""
         area = self._panels[name].dock.dockAreaWidget()

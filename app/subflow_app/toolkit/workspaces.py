@@ -116,6 +116,10 @@ class Arrangement:
     column: tuple[str, ...] = ()
 
 
+# Panels that open in the column at the right, one at a time.
+_COLUMN = ("history", "events", "explain", "queue", "agent", "log", "help")
+
+
 def _column(first: str, *others: str) -> Iterator[Place]:
     """Places of panels in the column at the right, all of them closed at first."""
     yield Place(first, Side.RIGHT, is_open=False)
@@ -135,10 +139,13 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         (
             Place("topology", Side.TOP, "plots"),
             Place("inspector", Side.RIGHT, "topology"),
-            *_column("history", "events", "explain", "queue", "agent", "train", "log", "help", "fairness"),
+            *_column(*_COLUMN),
+            # Pages that need the whole width lie over the plots.
+            Place("train", Side.TAB, "plots", is_open=False),
+            Place("fairness", Side.TAB, "plots", is_open=False),
         ),
         columns=(),
-        column=("history", "events", "explain", "queue", "agent", "train", "log", "help", "fairness"),
+        column=_COLUMN,
     ),
     "analyse": Arrangement(
         (
@@ -402,9 +409,18 @@ class Workspaces(QObject):
         return not self._is_presenting and bool(ARRANGEMENTS[self.current].column)
 
     def _on_opened(self, name: str) -> None:
-        """Close the panel that was open in the column before, and give the column its width."""
+        """Close the panel that was open in the column before, and give the column its width.
+
+        A page that opens over the plots gets the width of the column.
+        """
         column = ARRANGEMENTS[self.current].column
-        if not self._has_column or name not in column:
+        if not self._has_column:
+            return
+        if name not in column:
+            if self._docks.is_over_centre(name):
+                for other in column:
+                    if self._docks.is_open(other):
+                        self._docks.close_panel(other)
             return
         others = [other for other in self._docks.neighbours(name) if other in column]
         for other in others:

@@ -82,6 +82,7 @@ class EmptyState(QWidget):
         # Set explicitly, because a layout that centres a label ignores the height of its wrapped text.
         least = min(self._text_width, _LEAST_TEXT_WIDTH)
         width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
+        self._text.setMinimumSize(0, 0)  # the height for a width is never less than the least height
         self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))
 
 

@@ -63,7 +63,7 @@ class EventList(TableModel[RunEvent]):
         return self._events.row(int(self._numbers[row]))
 
 
-_COMBO_LETTERS = 9
+_KIND_LETTERS, _OWNER_LETTERS = 18, 6
 _MOST_OWNERS = 500  # a longer list would be unusable
 
 
@@ -80,13 +80,13 @@ class EventsPanel(QWidget):
         self._is_following = False
         self._stale = True
         self.model = EventList(self)
-        self.kinds = _combo("event_kinds", tr("Kinds of events"))
+        self.kinds = _combo("event_kinds", tr("Kinds of events"), _KIND_LETTERS)
         self.kinds.addItem(tr("All but decisions"), sorted(DEFAULT_KINDS))
         for title, kinds in GROUPS.values():
             self.kinds.addItem(tr(title), list(kinds))
         self.kinds.addItem(tr("All events"), list(KINDS))
         self.kinds.activated.connect(self._on_filtered)
-        self.owners = _combo("event_owners", tr("Flow or link of the events"))
+        self.owners = _combo("event_owners", tr("Flow or link of the events"), _OWNER_LETTERS)
         self.owners.activated.connect(self._on_filtered)
         self._count = named(muted(Label(self)), "event_count")
         self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)
@@ -95,8 +95,8 @@ class EventsPanel(QWidget):
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self._empty = EmptyState("events", tr("No events"), "")
         content = QWidget(self)
-        row = h_box(None, self.kinds, self.owners, (self._count, 1), spacing=6)
-        v_box(content, row, (self.table, 1), margins=6, spacing=6)
+        row = h_box(None, self.kinds, (self.owners, 1), spacing=6)
+        v_box(content, row, self._count, (self.table, 1), margins=6, spacing=4)
         self._pages = pages(self, self._empty, content)
         v_box(self, self._pages, margins=0)
         playhead.events_changed.connect(self._on_events_changed)
@@ -186,7 +186,7 @@ class EventsPanel(QWidget):
             self.event_chosen.emit(self.model.row_at(index.row()).time_s)
 
 
-def _combo(name: str, text: str) -> Choice:
-    combo = Choice(name, text=text, letters=_COMBO_LETTERS)
+def _combo(name: str, text: str, letters: int) -> Choice:
+    combo = Choice(name, text=text, letters=letters)
     combo.setToolTip(text)
     return combo

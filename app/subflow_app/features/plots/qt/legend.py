@@ -155,7 +155,7 @@ class LegendBlock(QTreeView):
         at = max(
             from_bold.horizontalAdvance(_VALUE),
             from_bold.horizontalAdvance(self._model.widest_value(AT)),
-            heads.horizontalAdvance(tr("At {time} s", time="88.88")),
+            heads.horizontalAdvance(tr("At {time} s", time="88.88")) + 4,
         )
         mean = max(
             numbers.horizontalAdvance(_VALUE),
@@ -330,8 +330,9 @@ class Legend(QScrollArea):
         metrics = self.blocks[0].fontMetrics() if self.blocks else self.fontMetrics()
         names = (name for block in self.blocks for name in self._model.names(block.place, short=True))
         longest = max(map(metrics.horizontalAdvance, names), default=0)
-        name = min(longest, _MOST_NAME_LETTERS * metrics.averageCharWidth())
-        return max(self.least_width, name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths))
+        least, most = (count * metrics.averageCharWidth() for count in (_LEAST_NAME_LETTERS, _MOST_NAME_LETTERS))
+        name = max(min(longest, most), least)
+        return name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths)
 
     def height_below(self, width: int) -> int:
         """Height that the blocks need below the plots at this width, px."""
