@@ -66,7 +66,7 @@ class ConfluenceConfig(PpoConfig):
     )
     limit: float = number(
         1.0,
-        "Largest exponent that the agent chooses; larger choices count as this one.",
+        "Largest exponent that the agent chooses, in either direction; larger ones count as this one.",
         "tried: with the path model, larger choices harm others",
         minimum=0,
         maximum=1,

@@ -37,7 +37,7 @@ from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.decisions import meanings
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import ARRIVALS_TABLE, EVENT_CHANGES, QUEUE_TABLE, SECTIONS, Param
-from subflow_sim.vec_env import learner_spec
+from subflow_sim.vec_env import agent_spec, learner_spec
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "languages"
@@ -181,7 +181,12 @@ def _parameter_texts() -> Iterator[tuple[str, str]]:
             yield f"agent {agent.name}.{setting.name}", setting.help
             yield f"agent {agent.name}.{setting.name}", setting.source
         spec = learner_spec(agent.controller)
-        for number in (*spec.features, *spec.actions):
+        features = [*spec.features]
+        for option in next(each.options for each in catalog.controllers if each.name == agent.controller):
+            for choice in option.choices:
+                form = agent_spec(agent.controller, {option.key: choice})
+                features += form.features if form is not None else ()
+        for number in (*features, *spec.actions):
             yield f"agent {agent.name}", number.help
     for name, meaning in meanings().items():
         yield f"number {name}", meaning

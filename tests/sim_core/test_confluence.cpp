@@ -362,7 +362,9 @@ TEST_F(ConfluenceModelTest, BehindAFewPacketsOfBufferItGrowsSlowlyAndIsClockedBy
     const double cut = window.cwnd_pkts;
     EXPECT_NEAR(act(2), cut * std::exp2(-0.1), 1e-9);
     deliver(1, 1000, 46_ms);
-    deliver(1, 1000, 46_ms);  // now the buffer is known to be longer
+    deliver(1, 1000, 46_ms);  // now the buffer is known to be longer, even if that queue is never seen again
+    now = now + 100_s;
+    deliver(1, 1000);
     acknowledged();
     EXPECT_GT(window.pacing_pps, 0);
     controller = make({{"window", std::string("model")}, {"safety", false}});

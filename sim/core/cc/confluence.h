@@ -636,14 +636,14 @@ private:
     // Packets added to the bandwidth-delay product. The root lets equal flows converge within seconds on fast links.
     double spare_pkts() const { return kSparePkts + kSpareRoot * std::sqrt(model_.rate_pps() * base_s_); }
 
-    // The highest queue within memory, packets; 0 before the first epoch.
-    double buffer_pkts() const { return model_.full_queue_s(base_s_) * max_rate_pps_; }
+    // The fullest queue so far, packets; 0 before the first epoch.
+    double buffer_pkts() const { return model_.fullest_queue_s(base_s_) * max_rate_pps_; }
 
     // True in a queue that others fill: with a queue as short as its own, the subflow would starve there. It gives way
     // if its connection gets at least as much through other queues.
     bool holds() const {
         return is_safe_ && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ < 0 &&
-               slow_queue_ * base_s_ > kCrowdedQueue * model_.full_queue_s(base_s_);
+               slow_queue_ * base_s_ > kCrowdedQueue * model_.fullest_queue_s(base_s_);
     }
 
     // Answers a loss in a full queue. A loss after the agent asked for more only ends that attempt.

@@ -24,8 +24,9 @@ public:
 
     // Largest delivery rate, packets per second; 0 before the first sample.
     double rate_pps() const { return rate_pps_.value(); }
-    // Delay of the full queue: the highest RTT within memory above the lowest one, `base_s`.
-    double full_queue_s(double base_s) const { return std::max(peak_rtt_s_.value() - base_s, 0.0); }
+    // Delay of the fullest queue so far: the highest RTT above the lowest one, `base_s`. It does not expire, because a
+    // subflow that keeps a queue short does not see the whole buffer again.
+    double fullest_queue_s(double base_s) const { return std::max(highest_rtt_s_ - base_s, 0.0); }
     // True until the rate after a cut has been measured.
     bool is_settling() const { return rounds_ignored_ > 0; }
 
@@ -49,6 +50,7 @@ public:
         const double rtt_s = acks_ > 0 ? std::min(newest_s, last_rtt_s_) : newest_s;
         last_rtt_s_ = newest_s;
         peak_rtt_s_.add(now_, rtt_s);
+        highest_rtt_s_ = std::max(highest_rtt_s_, rtt_s);
         near_s_[acks_++ % kNear] = rtt_s;
         const double span_s = peak_rtt_s_.value() - base_s;
         if (sample.newly_lost_pkts <= 0 || span_s * rate_pps() < kShortQueue) return 0;
@@ -70,6 +72,7 @@ private:
     WindowedMax peak_rtt_s_;
     std::array<double, kNear> near_s_{};
     double last_rtt_s_ = 0;
+    double highest_rtt_s_ = 0;
     std::size_t acks_ = 0;
     std::uint32_t now_ = 0;
     std::uint64_t delivered_pkts_ = 0;
