@@ -27,6 +27,7 @@ from subflow_app.features.editor.qt.recovery import Recovery
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
+from subflow_app.features.exporting.qt import actions as exporting
 from subflow_app.features.exporting.qt.export_dialog import PAGE, FigureDialog, Format
 from subflow_app.features.exporting.qt.exporting import Exports, RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
@@ -71,8 +72,8 @@ from subflow_store import Store
 Rows = Callable[[], Iterable[ActionSpec[Any]]]
 
 ROWS: Mapping[object, Rows] = {
-    # The menus of the canvas contain actions on runs and forks as well.
-    Drawing: lambda: chain(editing.rows(), run_rows(), forking.rows()),
+    # The menus of the canvas contain actions on runs, forks and exports as well.
+    Drawing: lambda: chain(editing.rows(), run_rows(), forking.rows(), exporting.rows()),
     arena.ArenaFeature: arena.rows,
     breaking.BreakFeature: breaking.rows,
     comparison.CompareFeature: lambda: chain(comparison.compare_rows(), comparison.kernel_rows()),

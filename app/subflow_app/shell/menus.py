@@ -136,6 +136,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "file.export_report",
         "-",
         "file.export_graphml",
+        "file.export_testbed",
         "file.export_svg",
         "file.export_png",
     ),

@@ -92,10 +92,10 @@ def import_files(
 
     The format is recognised by the content of each file. Measurements: logs of ss -tin, captures (pcap, pcapng), iperf3
     (JSON and text), qlog, tables of tshark -T fields, and other tables. Each becomes a run with the tag "measured":
-    it is plotted and compared like a simulated one. Networks: GraphML and GML as of the Topology Zoo,
-    SNDlib, topohub, MiniEdit, containerlab, and web pages that `subflow export RUN --page` wrote. Each becomes a
-    scenario beside the file, and so does a recording of a link: rates, delays or losses over time, as in 5G and LTE
-    data sets or of Mahimahi. Shipped measurements are known by their names.
+    it is plotted and compared like a simulated one. Networks: GraphML and GML as of the Topology Zoo, SNDlib, topohub,
+    MiniEdit, containerlab, Mininet scripts (never run), commands of tc, and web pages that `subflow export RUN --page`
+    wrote. Each becomes a scenario beside the file, and so does a recording of a link: rates, delays or losses over
+    time, as in 5G and LTE data sets or of Mahimahi. Shipped measurements are known by their names.
 
     \b
     subflow import ss-mptcp.log

@@ -36,6 +36,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
         assert "number with a unit" in dialog.problem.text()
         dialog.until.setText("500ms")
         dialog.station.setCurrentIndex(dialog.station.findData("both"))
+        dialog.packet_file.setCurrentIndex(dialog.packet_file.findData("both"))
         dialog.run_data.setChecked(True)
         dialog.tables["parquet"].setChecked(True)
         dialog.bundle.setChecked(True)
@@ -51,6 +52,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     assert folder == tmp_path / f"two-paths-run{number}"
     names = {path.name for path in folder.iterdir()}
     assert {"subflows.csv", "summary.json", "scenario.toml", "subflows.parquet", "download.pcapng"} <= names
+    assert {"download.sender.sqlog", "download.receiver.sqlog"} <= names
 
     bundle = folder / f"run-{number}.light.subflow.zip"
     assert bundle.stat().st_size < (folder / f"run-{number}.subflow.zip").stat().st_size

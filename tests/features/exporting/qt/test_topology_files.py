@@ -107,6 +107,19 @@ def test_graphml_has_the_topology_without_flows(desk: Desk, dialogs: ScriptedDia
     assert "net.graphml" in desk.banners.text("export")
 
 
+def test_a_script_for_a_testbed_says_what_differs(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+    dialogs.answer("choice", None, "Network namespaces of Linux")
+    dialogs.answer("save_path", tmp_path / "net.sh")
+    desk.bar.trigger("file.export_testbed")
+    desk.bar.trigger("file.export_testbed")
+    text = (tmp_path / "net.sh").read_text(encoding="utf-8")
+    assert text.startswith("#!/usr/bin/env bash\n# Two paths: the network of a scenario")
+    assert "ip link add name wifi" in text
+    assert "differs from the simulation in" in desk.banners.text("left_out")
+    desk.banners.press("left_out", "Details…")
+    assert "tc counts 14 bytes" in dialogs.told[-1][1]
+
+
 def test_svg_is_drawn_with_a_legend(qapp: QApplication, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     Theme(qapp, "dark")
     dialogs.answer("save_path", tmp_path / "net.svg")

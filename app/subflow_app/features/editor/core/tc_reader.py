@@ -35,6 +35,7 @@ _FRAME_BYTES = _MTU_BYTES + ETHERNET_BYTES
 _ALLOWED = "commands like tc qdisc add dev eth0 root netem delay 20ms rate 10mbit, or the output of tc -s qdisc show"
 _NETEM_PACKETS = 1000  # default limit of netem
 _MOST_LINES = 100_000
+_MOST_CHARACTERS = 4000  # of a line, with the lines that continue it
 
 _RATES = {"": 1, "bit": 1, "bps": 8}
 _RATES |= {f"{p}{unit}": 1000**n * f for n, p in enumerate("kmgt", 1) for unit, f in (("bit", 1), ("bps", 8))}
@@ -80,8 +81,8 @@ def read_tc(content: bytes, file: str) -> RawGraph:
     for number, line in enumerate(lines, 1):
         if not begun:
             begin = number
-        begun += line
-        if begun.endswith("\\"):
+        begun += line[: _MOST_CHARACTERS + 1]
+        if begun.endswith("\\") and len(begun) <= _MOST_CHARACTERS:
             begun = begun[:-1] + " "
             continue
         reader.take(begin, begun)
@@ -170,6 +171,9 @@ class _Reader:
 
     def take(self, line: int, text: str) -> None:
         """Read a line of the file."""
+        if len(text) > _MOST_CHARACTERS:
+            self._note(line, f"it is longer than {_MOST_CHARACTERS} characters")
+            return
         assigned = _ASSIGNMENT.match(text.strip())
         if assigned:
             self._variables[assigned[1]] = assigned[2].strip("\"'")

@@ -51,6 +51,15 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         (HAS_NODES,),
     )
     yield ActionSpec(
+        "file.export_testbed",
+        "Export to a test&bed…",
+        "Write a script that builds the topology from real hosts: network namespaces, Mininet, containerlab, or tc",
+        "topology",
+        (),
+        lambda w, _: w.topology_files.ask_testbed(),
+        (HAS_NODES,),
+    )
+    yield ActionSpec(
         "file.export_svg",
         "Export drawing as S&VG…",
         "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
@@ -97,7 +106,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
     yield ActionSpec(
         "history.export",
         "&Export run…",
-        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark or qvis, a bundle to verify",
         "export_data",
         (),
         lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),

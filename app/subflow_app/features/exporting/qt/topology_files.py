@@ -100,6 +100,28 @@ class TopologyFiles:
 
         self._ask_export(tr("Export topology"), tr("GraphML (*.graphml)"), ".graphml", write)
 
+    def ask_testbed(self) -> None:
+        """Ask for a format and a file, and write the topology as a script for a testbed."""
+        from subflow_app.features.testbed.core.formats import TESTBEDS, export_topology
+
+        titles = {tr(each.title): each for each in TESTBEDS}
+        chosen = self._dialogs.choice(tr("Export to a testbed"), tr("The script is for:"), list(titles), 0)
+        if chosen is None:
+            return
+        made = titles[chosen]
+
+        def write(scenario: Scenario, path: Path) -> None:
+            missing = export_topology(scenario, {}, path, made.name)
+            text = tr(
+                "{file}: the testbed differs from the simulation in {count} points.", file=path, count=len(missing)
+            )
+            details = "\n".join(missing)
+            ways = [Way(tr("Details…"), lambda: self._dialogs.report(tr("Export to a testbed"), details))]
+            self._banners.show_banner("left_out", "info", text, ways)
+
+        filters = f"{tr(made.title)} (*{made.suffix})"
+        self._ask_export(tr("Export to a testbed"), filters, made.suffix, write)
+
     def ask_svg(self) -> None:
         """Ask for a file and write the drawing as SVG."""
         self._ask_export(

@@ -12,6 +12,7 @@ from subflow_app.features.editor.core.graph_files import graphml_of, left_out
 from subflow_app.features.testbed.core import containerlab_file, mininet_script, netns_script, tc_script
 from subflow_app.features.testbed.core.testbed import Testbed, make_testbed
 from subflow_app.foundation.files import write_file
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.core.layout import Point
@@ -24,7 +25,7 @@ class TopologyFormat:
 
     Attributes:
         name: value of `--format`.
-        title: name of the format in messages.
+        title: name of the format in the window, in English.
         suffix: end of the name of its files.
         content: text of the file, and what it leaves out, from a scenario and the places of its nodes.
         is_script: whether the file can be executed.
@@ -59,29 +60,37 @@ FORMATS: Mapping[str, TopologyFormat] = MappingProxyType(
             TopologyFormat("graphml", "GraphML", ".graphml", _graphml),
             TopologyFormat(
                 "netns",
-                "script for network namespaces",
+                translatable("Network namespaces of Linux"),
                 ".sh",
                 _for_testbed(netns_script.netns_script, netns_script.limits),
                 is_script=True,
             ),
             TopologyFormat(
                 "mininet",
-                "Mininet script",
+                translatable("Mininet"),
                 ".py",
                 _for_testbed(mininet_script.mininet_script, mininet_script.limits),
                 is_script=True,
             ),
             TopologyFormat(
                 "containerlab",
-                "containerlab topology",
+                translatable("containerlab"),
                 ".clab.yml",
                 _for_testbed(containerlab_file.containerlab_file, containerlab_file.limits),
             ),
-            TopologyFormat("tc", "tc commands", ".tc.sh", _for_testbed(tc_script.tc_script, tc_script.limits), True),
+            TopologyFormat(
+                "tc",
+                translatable("Links alone, as commands of tc"),
+                ".tc.sh",
+                _for_testbed(tc_script.tc_script, tc_script.limits),
+                True,
+            ),
         )
     }
 )
 """All formats by name; the first is the default."""
+TESTBEDS = tuple(made for made in FORMATS.values() if made.name != "graphml")
+"""The formats for testbeds."""
 
 
 def export_topology(scenario: Scenario, places: Mapping[str, Point], path: Path, format_name: str) -> tuple[str, ...]:
