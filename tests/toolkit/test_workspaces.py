@@ -335,8 +335,9 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
 
         assert window.workspaces.current == "study"
         assert window.docks.front_of("plots") == panel
-        # Other panels are hidden: the status bar explains how to return to them.
-        assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
+        # Other panels are hidden: a banner leads back to them.
+        window.banners.press("workspace", "Back to Drawing")
+        assert window.workspaces.current == "design", panel
     window.bar.trigger("script.show")
     assert window.workspaces.current == "script"
 

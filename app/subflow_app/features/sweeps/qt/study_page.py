@@ -178,8 +178,8 @@ class Choosers(QWidget):
         for name in ("figure", "other", "x", "y", "series"):
             self._add(name, f"sweep_{name}")
         self.figures = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), "sweep_figures")
-        self.figures.setText(tr("Fi&gures"))
-        self.figures.setToolTip(tr("Figures that have a column in the table"))
+        self.figures.setText(tr("Mea&sures"))
+        self.figures.setToolTip(tr("Measures that have a column in the table"))
         self._menu = QMenu(self.figures)
         self._menu.triggered.connect(self._on_figures)
         self.figures.setMenu(self._menu)
