@@ -198,6 +198,9 @@ class DeskWorkspaces(Workspaces):
         self.current = name
         self.changed.emit(name)
 
+    def enter(self, name: str) -> None:
+        self.show(name)
+
     def go_to(self, panel: str) -> None:
         self._docks.go_to(panel)
 
@@ -475,12 +478,17 @@ class Desk(QMainWindow):
                 has_nodes=sketch is not None and bool(sketch.nodes),
                 runs_shown=self.shown.count if "shown" in made else 0,
                 runs_selected=len(self.history.selected()) if "history" in made else 0,
+                is_cut="history" in made
+                and [row.status in ("stopped", "interrupted") for row in self.history.selected()] == [True],
                 runs_seen=len(self.history.selected()) if "history" in made and not self.history.isHidden() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
                 features=self.features.possible(),
             )
         )
+
+    def show_scenario(self, is_opened: bool) -> None:
+        """Every panel of a desk is shown already."""
 
     # ---- actions of tests ----
 

@@ -28,14 +28,12 @@ def shown(palette: CommandPalette) -> list[Entry]:
 
 
 def test_every_action_is_offered_with_its_menu_and_shortcut(window: MainWindow) -> None:
-    entries = {entry.title: entry for entry in entries_of(window) if "(" in entry.words}
+    entries = {(entry.title, entry.keys): entry for entry in entries_of(window) if "(" in entry.words}
 
     for spec in ACTIONS:
         if spec.id != "help.palette":
-            entry = entries[window.bar[spec.id].text().replace("&", "").rstrip("…")]
-            assert entry.path
-            native = QKeySequence.SequenceFormat.NativeText
-            assert entry.keys or not window.bar[spec.id].shortcut().toString(native)
+            keys = window.bar[spec.id].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            assert entries[window.bar[spec.id].text().replace("&", "").rstrip("…"), keys].path
 
 
 def test_commands_are_found_by_the_words_that_people_try(window: MainWindow) -> None:
@@ -61,6 +59,14 @@ def test_commands_are_found_by_the_words_that_people_try(window: MainWindow) -> 
         first = [entry.title for entry in shown(palette)[:8]]
 
         assert title in first, (query, first)
+        palette.reject()
+
+
+def test_the_export_of_figures_is_found_by_all_that_it_writes(window: MainWindow) -> None:
+    for query in ("web page", "pdf", "figure", "paper"):
+        palette = open_palette(window)
+        QTest.keyClicks(palette.search, query)
+        assert "Export figure" in [entry.title for entry in shown(palette)], query
         palette.reject()
 
 
@@ -93,7 +99,11 @@ def test_arrows_move_the_choice_while_typing_goes_on_until_nothing_matches(windo
 
 
 def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> None:
-    reasons = {"run.stop": "no run is in progress", "undo": "nothing to undo", "export figure": "no run"}
+    reasons = {
+        "run.stop": "no run is in progress",
+        "undo": "nothing to undo",
+        "export figure": "no panel shows a figure",
+    }
     for query, reason in reasons.items():
         palette = open_palette(window)
         QTest.keyClicks(palette.search, query)

@@ -20,9 +20,9 @@ from tests.helpers.worn_window import close_window
 from tests.store.examples import record
 
 from subflow_app.features.editor.qt import documents
+from subflow_app.features.editor.qt.template_gallery import TemplateGallery
 from subflow_app.features.importing.qt.import_dialog import ImportDialog
 from subflow_app.foundation.settings import load_settings
-from subflow_app.shell.file_menus import EXAMPLES
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
 from subflow_store import open_store
@@ -149,10 +149,11 @@ def test_file_that_cannot_be_read_is_told_and_forgotten(window: MainWindow, tmp_
 
 
 def test_example_opens_as_a_copy(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    menu = window.file_menus.by_title()[EXAMPLES]
-    menu.aboutToShow.emit()
-    demo = next(action for action in menu.actions() if action.text() == "demo")
-    demo.trigger()
+    gallery = TemplateGallery()
+    gallery.search.setText("phone wi-fi lte demo")
+    dialogs.answer("TemplateGallery", gallery.answer)
+    gallery.deleteLater()
+    window.bar.trigger("file.new_template")
 
     assert window.windowTitle().startswith("demo (example)")
     assert window.documents.doc.path is None
@@ -446,3 +447,26 @@ def test_closing_during_start_up_leaves_nothing_open(qtbot: QtBot, open_window: 
     close_window(qtbot, window)
     # The last process to close a database removes its write-ahead log.
     assert not (tmp_path / "runs.db-wal").exists()
+
+
+def test_an_activity_that_changes_the_workspace_has_a_way_back(window: MainWindow) -> None:
+    window.bar.trigger("view.workspace_run")
+    assert not window.bar["view.back"].isEnabled()
+    window.workspaces.go_to("gallery")
+    assert window.workspaces.current == "study"
+    window.banners.press("workspace", "Back to Simulation")
+    assert window.workspaces.current == "run"
+    assert not window.bar["view.back"].isEnabled()
+    window.workspaces.enter("lab")
+    window.bar.trigger("view.back")
+    assert window.workspaces.current == "run"
+    assert window.banners.text("workspace") == ""
+
+
+def test_a_new_scenario_brings_the_canvas_into_view(window: MainWindow) -> None:
+    window.bar.trigger("view.workspace_study")
+    assert not window.topology.isVisible()
+    window.bar.trigger("file.new")
+    assert window.topology.isVisible()
+    window.bar.trigger("view.back")
+    assert window.workspaces.current == "study"

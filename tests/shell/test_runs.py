@@ -127,6 +127,26 @@ def test_closing_the_window_asks_and_keeps_the_run_as_stopped(
     assert run.simulated_s > 0.2
 
 
+def test_a_stopped_run_is_simulated_again_to_its_end(qtbot: QtBot, window: MainWindow) -> None:
+    window.set_speed_limit(10.0)
+    with qtbot.waitSignal(window.session.stored, timeout=30_000):
+        window.bar.trigger("run.toggle")
+        qtbot.waitUntil(lambda: window.runs.is_running)
+        window.bar.trigger("run.stop")
+    stopped = window.history.runs()[0]
+    assert stopped.status == "stopped"
+    window.docks.set_open("history", True)
+    window.history.select([stopped.id])
+    assert window.bar["history.complete"].isEnabled()
+    with qtbot.waitSignal(window.session.stored, timeout=30_000):
+        window.bar.trigger("history.complete")
+    whole = window.history.runs()[0]
+    assert (whole.status, whole.seed, whole.scenario_name) == ("finished", stopped.seed, stopped.scenario_name)
+    assert whole.simulated_s == whole.duration_s
+    window.history.select([whole.id])
+    assert not window.bar["history.complete"].isEnabled()
+
+
 @pytest.mark.own_window
 def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch

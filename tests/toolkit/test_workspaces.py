@@ -345,8 +345,9 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
 
         assert window.workspaces.current == "study"
         assert window.docks.front_of("plots") == panel
-        # Other panels are hidden: a message explains how to return to them.
-        assert window.message_line.text().endswith("leads back to Drawing."), panel
+        # Other panels are hidden: a banner leads back to them.
+        window.banners.press("workspace", "Back to Drawing")
+        assert window.workspaces.current == "design", panel
     window.bar.trigger("script.show")
     assert window.workspaces.current == "script"
 

@@ -1,6 +1,6 @@
 """Submenus that list files, and the opening of files that are dropped on the window.
 
-The submenus list the shipped examples and the recent files. A dropped file opens according to its kind, and the message
+The submenu lists the recent files. A dropped file opens according to its kind, and the message
 for any other file lists the accepted kinds.
 """
 
@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QMenu, QWidget
 
 from subflow_app.features.editor.qt.documents import Documents
 from subflow_app.foundation.file_kinds import DATABASE_SUFFIXES
-from subflow_app.foundation.resources import SCENARIO_SUFFIX, scenario_names
+from subflow_app.foundation.resources import SCENARIO_SUFFIX
 from subflow_app.toolkit.icons import icon
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.widgets.shorthand import named
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 
 # Titles by which `menus` places these submenus.
-EXAMPLES = "Open &example"
 RECENT = "Open &recent"
 
 
@@ -41,21 +40,17 @@ class FileMenus(QObject):
         super().__init__(parent)
         self._documents = documents
         self._preferences = preferences
-        self._examples = self._make(EXAMPLES, "example", self._fill_examples, parent)
         self._recent = self._make(RECENT, "recent", self._fill_recent, parent)
 
     def by_title(self) -> dict[str, QMenu]:
         """The menus by their titles in ``menus``."""
-        return {EXAMPLES: self._examples, RECENT: self._recent}
+        return {RECENT: self._recent}
 
     def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
         menu = named(QMenu(tr(title), parent), f"menu_{name}")
         menu.setIcon(icon(name))
         menu.aboutToShow.connect(fill)
         return menu
-
-    def _fill_examples(self) -> None:
-        self._fill(self._examples, [(name, name, self._documents.open_example) for name in scenario_names()])
 
     def _fill_recent(self) -> None:
         files = self._preferences.settings.recent_files

@@ -55,7 +55,7 @@ from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.notices import Notices
 from subflow_app.toolkit.preferences import Preferences
 from subflow_app.toolkit.theme import ThemeMode, bar_style, set_style
-from subflow_app.toolkit.widgets.banner import Banners, MessageLine
+from subflow_app.toolkit.widgets.banner import Banners, MessageLine, Way
 from subflow_app.toolkit.workers import Workers
 from subflow_app.toolkit.workspaces import PANELS, WORKSPACES, Workspaces
 from subflow_app.vocabulary.language import tr
@@ -261,6 +261,7 @@ class MainWindow(QMainWindow):
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.workspaces.changed.connect(self._on_workspace_changed)
         self.workspaces.left.connect(self._on_workspace_left)
+        self.workspaces.visited.connect(self._on_visited)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.history.seen_changed.connect(self.update_actions)
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
@@ -330,6 +331,11 @@ class MainWindow(QMainWindow):
         """Show or hide one plot; the last visible plot cannot be hidden."""
         self.plots.set_plot_shown(plot_id, is_shown)
         self.bar.set_on(f"view.plot_{plot_id}", any(spec.id == plot_id for spec in self.plots.wanted))
+
+    def show_scenario(self, is_opened: bool) -> None:
+        """After a scenario was begun or opened, show the canvas if the current workspace has no place for it."""
+        if is_opened and not self.docks.is_open("topology"):
+            self.workspaces.go_to("topology")
 
     def save(self) -> None:
         """Save the script if its editor was used last and is visible, else the scenario."""
@@ -417,10 +423,12 @@ class MainWindow(QMainWindow):
                 nodes_selected=len(self.topology.arranging.selected),
                 has_nodes=bool(self.topology.scene.node_positions()),
                 can_move_nodes=self.topology.arranging.is_allowed,
+                can_go_back=self.workspaces.can_go_back,
                 can_undo=undo_text is not None,
                 can_redo=redo_text is not None,
                 runs_shown=self.shown.count,
                 runs_selected=len(self.history.selected()),
+                is_cut=[row.status in ("stopped", "interrupted") for row in self.history.selected()] == [True],
                 runs_seen=len(self.history.selected()) if self.history.isVisible() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,
@@ -465,8 +473,14 @@ class MainWindow(QMainWindow):
         QTimer.singleShot(0, self.topology, self.topology.fit)
 
     def _on_workspace_left(self, name: str) -> None:
-        before = tr(WORKSPACES[name][0])
-        self.tell(tr("The panels have changed: the workspace menu at the top right leads back to {name}.", name=before))
+        text = tr("The panels have changed, to make room.")
+        way = Way(tr("Back to {name}", name=tr(WORKSPACES[name][0])), self.workspaces.go_back)
+        self.banners.show_banner("workspace", "info", text, [way])
+
+    def _on_visited(self) -> None:
+        if not self.workspaces.can_go_back:
+            self.banners.close_banner("workspace")
+        self.update_actions()
 
     def _on_topology_activated(self, key: str) -> None:
         if key.startswith("notes."):

@@ -116,6 +116,7 @@ SCRIPT_MENU = (
     "-",
     "script.check",
     "script.compare",
+    "script.difference",
     "script.restore",
 )
 CURVES_MENU = (
@@ -203,6 +204,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         *(f"view.workspace_{name}" for name in WORKSPACES),
         "-",
         "compare.back",
+        "view.back",
         "view.fold",
         "view.reset_layout",
         "view.reset_layouts",
@@ -234,7 +236,6 @@ MENUS: dict[str, tuple[str, ...]] = {
         "file.new_empty",
         "file.new_template",
         "file.open",
-        ">Open &example",
         ">Open &recent",
         "-",
         "file.save",
@@ -355,6 +356,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "history.note",
         "-",
         "history.open_scenario",
+        "history.complete",
         "history.export",
         "-",
         "history.delete",

@@ -33,6 +33,7 @@ class WindowState:
     is_running: bool = False  # a run is in progress, paused or not
     is_paused: bool = False
     has_live_link: bool = False  # the selected link exists in the run
+    can_go_back: bool = False  # other panels were shown before an activity
     can_undo: bool = False
     can_redo: bool = False
     nodes_selected: int = 0  # number of nodes selected on the canvas
@@ -41,6 +42,7 @@ class WindowState:
     runs_shown: int = 0  # number of runs in the plots
     runs_selected: int = 0  # number of runs selected in the history
     runs_seen: int = 0  # number of selected runs in a visible history
+    is_cut: bool = False  # the only selected run was stopped or interrupted before its end
     has_store: bool = False
     can_write: bool = False  # the store is writable
     plots_without_data: frozenset[str] = frozenset()  # ids of plots without data in any shown run

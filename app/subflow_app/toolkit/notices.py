@@ -146,11 +146,12 @@ class Notices:
         """Report that a training could not be started or controlled, or ended before its budget was used up."""
         self._banners.show_banner("training", "error", problem_text(text))
 
-    def promoted(self, name: str, controller: str) -> None:
-        """Report that a policy was added to the library, and show how scenarios use it."""
+    def promoted(self, name: str, controller: str, use: Callable[[], object] | None = None) -> None:
+        """Report that a policy was added to the library, and how scenarios use it; ``use`` uses it in the open one."""
         how = f'controller = {{ name = "{controller}", policy = "{name}" }}'
         text = tr("The policy is in your library: {how}.", how=how)
-        self._banners.show_banner("training", "info", text)
+        ways = [] if use is None else [Way(tr("Use in this scenario"), use)]
+        self._banners.show_banner("training", "info", text, ways)
 
     def scenario_refused(self, text: str) -> None:
         """Report that the simulator refuses the scenario."""

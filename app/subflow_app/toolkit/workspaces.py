@@ -28,7 +28,7 @@ PANELS = {
     "lab": ("Lab", "example", ""),
     "gallery": ("Experiments", "gallery", ""),
     "arena": ("Arena", "arena", ""),
-    "break": ("Breaking claims", "break", ""),
+    "break": ("Break a claim", "break", ""),
     "script": ("Script", "script", ""),
 }
 
@@ -309,11 +309,28 @@ class Workspaces(QObject):
 
         An open panel remains in place, because the user has put it there.
         """
-        before = self.current
+        before = (self.current, self._docks.save_state())
+        kept = self._before
         self._show_place_of(panel)
-        if self.current != before:
-            self.left.emit(before)
         self._docks.go_to(panel)
+        if self.current != before[0]:
+            self._leave(kept, before)
+
+    def enter(self, name: str) -> None:
+        """Show a workspace for an activity, such as a lab; `go_back` returns to the present arrangement.
+
+        Raises:
+            KeyError: if the workspace does not exist.
+        """
+        before, kept = (self.current, self._docks.save_state()), self._before
+        self.show(name)
+        if self.current != before[0]:
+            self._leave(kept, before)
+
+    def _leave(self, kept: list[tuple[str, QByteArray]], before: tuple[str, QByteArray]) -> None:
+        self._before = [*kept, before]
+        self.visited.emit()
+        self.left.emit(before[0])
 
     def _show_place_of(self, panel: str) -> None:
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 
 # Terminal controls, surrogates, and characters that change the writing direction. This is a copy of the list in
@@ -29,3 +30,9 @@ def capitalised(text: str) -> str:
 
 def _spelling(found: re.Match[str]) -> str:
     return f"\\u{ord(found[0]):04x}"
+
+
+def difference(old: str, new: str, old_name: str, new_name: str) -> str:
+    """The lines that differ between two texts as a unified diff; empty for equal texts."""
+    lines = difflib.unified_diff(old.splitlines(), new.splitlines(), old_name, new_name, lineterm="", n=2)
+    return "\n".join(lines)

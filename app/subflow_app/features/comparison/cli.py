@@ -418,7 +418,7 @@ def _figures_table(table: GroupTable) -> TextTable:
     from subflow_app.vocabulary.language import tr
 
     columns: list[Column[FigureRow]] = [
-        Column("figure", lambda row: tr(row.column.title)),
+        Column("measure", lambda row: tr(row.column.title)),
         Column("unit", lambda row: row.column.unit),
     ]
     for place, group in enumerate(table.groups):

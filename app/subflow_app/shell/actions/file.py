@@ -24,7 +24,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Start a new scenario: one download over two paths",
         "new",
         ("Ctrl+N",),
-        lambda w, _: w.documents.new(),
+        lambda w, _: w.show_scenario(w.documents.new()),
     )
     yield ActionSpec(
         "file.new_empty",
@@ -32,15 +32,15 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Start with an empty canvas, to draw a topology from scratch",
         "new_empty",
         (),
-        lambda w, _: w.documents.new_empty(),
+        lambda w, _: w.show_scenario(w.documents.new_empty()),
     )
     yield ActionSpec(
         "file.new_template",
-        "New from &template…",
-        "Start with a topology from the literature, and choose its rates and numbers of flows",
+        "New from &template or example…",
+        "Start with a topology from the literature and choose its rates, or with one of the shipped examples",
         "template",
         (),
-        lambda w, _: w.documents.ask_template(),
+        lambda w, _: w.show_scenario(w.documents.ask_template()),
     )
     yield ActionSpec(
         "file.open",
@@ -48,7 +48,7 @@ def file_rows() -> Iterator[ActionSpec[MainWindow]]:
         "Open a scenario file; dropping one on the window does the same",
         "open",
         ("Ctrl+O",),
-        lambda w, _: w.documents.ask_open(),
+        lambda w, _: w.show_scenario(w.documents.ask_open()),
     )
     yield ActionSpec(
         "file.save",

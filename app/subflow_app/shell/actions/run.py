@@ -182,6 +182,20 @@ def history_rows() -> Iterator[ActionSpec[MainWindow]]:
         Scope.HISTORY,
     )
     yield ActionSpec(
+        "history.complete",
+        "Si&mulate to its end",
+        "Simulate a run that was stopped or interrupted again, as fast as possible and to its end, as a new run",
+        "run",
+        (),
+        lambda w, _: w.opening.complete(w.session.complete),
+        (
+            Need(lambda s: s.is_cut, translatable("select one run that was stopped or interrupted")),
+            NOT_RUNNING,
+            WRITABLE,
+        ),
+        Scope.HISTORY,
+    )
+    yield ActionSpec(
         "history.delete",
         "&Delete",
         "Delete the selected runs; undo brings them back",

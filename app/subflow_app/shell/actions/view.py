@@ -69,6 +69,15 @@ def view_rows() -> Iterator[ActionSpec[MainWindow]]:
         lambda w, _: w.panels.fold.toggle(),
     )
     yield ActionSpec(
+        "view.back",
+        translatable("&Back to the panels before"),
+        translatable("Return to the workspace that was shown before a comparison, a sweep or a lab opened"),
+        "back",
+        (),
+        lambda w, _: w.workspaces.go_back(),
+        (Need(lambda s: s.can_go_back, translatable("no activity has changed the workspace")),),
+    )
+    yield ActionSpec(
         "view.reset_layout",
         "&Reset layout",
         "Put the panels of this workspace back where they were at first",

@@ -25,7 +25,7 @@ def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, 
     assert answer.code == 0, answer.err
     assert "3 entrants in 3 networks: 9 runs" in answer.err
     assert re.search(r"^missing runs: about .* with 1 at once, about .* of processor time$", answer.err, re.MULTILINE)
-    assert "Worst tenth" in answer.out
+    assert "Lowest tenth" in answer.out
     assert "9 of 9 results" in answer.out
     written = {path.name for path in (tmp_path / "out").iterdir()}
     assert written == {"arena.html", "arena.pdf", "standings.csv", "pairs.csv", "values.csv"}
@@ -53,7 +53,7 @@ def test_who_is_entered_stands_among_all_that_are_known(subflow: Subflow, databa
 
 def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
     answer = subflow("arena", "--stored")
-    assert "Worst tenth" in answer.out
+    assert "Lowest tenth" in answer.out
     assert "ship with Subflow" in answer.out
     assert subflow("arena", "--stored", "--json").document["shipped"] > 0
 

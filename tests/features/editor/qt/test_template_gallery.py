@@ -10,8 +10,9 @@ from tests.helpers.desk import MakeDesk
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-from subflow_app.features.editor.core.templates import TEMPLATES
+from subflow_app.features.editor.core.templates import TEMPLATES, examples
 from subflow_app.features.editor.qt.template_gallery import TemplateGallery
+from subflow_app.foundation.resources import scenario_names
 from subflow_app.shell.actions.file import file_rows
 
 
@@ -23,9 +24,11 @@ def gallery(qtbot: QtBot) -> TemplateGallery:
     return made
 
 
-def test_every_template_has_a_picture_and_a_name(gallery: TemplateGallery) -> None:
+def test_every_template_and_example_has_a_picture_a_name_and_a_sentence(gallery: TemplateGallery, qtbot: QtBot) -> None:
     model = gallery.list.model()
-    assert model.rowCount() == len(TEMPLATES)
+    assert model.rowCount() == len(scenario_names())
+    assert all(example.sentence.endswith(".") for example in examples())
+    qtbot.waitUntil(lambda: not gallery._drawing.isActive(), timeout=30_000)
     for row in range(model.rowCount()):
         index = model.index(row, 0)
         assert not index.data(Qt.ItemDataRole.DecorationRole).isNull()
@@ -37,6 +40,16 @@ def test_it_is_used_by_keyboard(gallery: TemplateGallery, qtbot: QtBot) -> None:
     assert gallery.template is TEMPLATES[1]
     with qtbot.waitSignal(gallery.accepted):
         QTest.keyClick(gallery.list, Qt.Key.Key_Return)
+
+
+def test_a_search_finds_an_example_by_its_words(gallery: TemplateGallery) -> None:
+    gallery.search.setText("fq-codel call")
+    assert gallery.template.scenario not in {template.scenario for template in TEMPLATES}
+    text, name = gallery.answer
+    assert name.endswith(" (example)")
+    assert ScenarioDoc(text).is_valid
+    gallery.search.setText("no such network")
+    assert not gallery.create_button.isEnabled()
 
 
 def test_values_go_into_the_scenario(gallery: TemplateGallery) -> None:

@@ -180,7 +180,9 @@ def test_a_failing_run_leads_to_its_line(desk: Desk, feature: ScriptFeature, beg
     assert feature.session.panel.editor.textCursor().blockNumber() == 10
 
 
-def test_versions_are_compared(desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot) -> None:
+def test_versions_are_compared(
+    desk: Desk, feature: ScriptFeature, begin: Begin, qtbot: QtBot, dialogs: ScriptedDialogs
+) -> None:
     begin(CONTROLLER)
     other = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4")
     feature.session.panel.editor.put_text(other)
@@ -192,6 +194,15 @@ def test_versions_are_compared(desk: Desk, feature: ScriptFeature, begin: Begin,
 
     versions.table.selectRow(1)
     assert RESTORE in feature.possible()
+    desk.bar.trigger("script.difference")
+    title, text = dialogs.told[-1]
+    assert title == "From version 2 to the editor"
+    assert [line for line in text.splitlines() if line[:1] in "+-"][2:] == [
+        f"{sign}{line}"
+        for sign, whole in (("-", CONTROLLER), ("+", other))
+        for line in whole.splitlines()
+        if "w.ssthresh = max" in line
+    ]
     desk.bar.trigger("script.restore")
     assert feature.session.panel.editor.text == CONTROLLER
     assert feature.session.desk.is_modified

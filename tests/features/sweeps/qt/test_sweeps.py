@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.present import present
@@ -135,6 +136,18 @@ def test_views_of_a_sweep_are_drawn_and_exported(swept: Desk, qtbot: QtBot, dial
     page.table.clearSelection()
     swept.bar.trigger("sweep.copy")
     assert QGuiApplication.clipboard().text().startswith(f"{CONTROLLER}\t{LOSS}\tGoodput (Mbit/s)")
+
+
+def test_the_menu_of_measures_fits_a_small_screen(swept: Desk):
+    page = swept.features[SweepFeature].session.panel.page
+    menu = present(page.choosers.figures.menu())
+    submenus = [each for each in menu.findChildren(QMenu) if each.actions()]
+    assert {each.title() for each in submenus} == {each.owner for each in present(page.study).figures if each.owner}
+    assert max(each.sizeHint().height() for each in (menu, *submenus)) < 600
+    before = page.choosers._choice.figures
+    action = next(each for each in submenus[0].actions() if not each.isChecked())
+    action.trigger()
+    assert set(page.choosers._choice.figures) == {*before, action.data()}
 
 
 def test_deleted_sweep_leaves_its_runs(swept: Desk, qtbot: QtBot, dialogs: ScriptedDialogs):

@@ -332,6 +332,12 @@ def test_a_policy_is_promoted_under_that_name(
     desk.bar.trigger("train.promote")
     assert trainings.promoted == [(training.id, "mine", "Good on lossy paths")]
     assert 'policy = "mine"' in desk.banners.text("training")
+    before = desk.documents.doc.text
+    desk.banners.press("training", "Use in this scenario")
+    used = desk.documents.doc.value("flows.download.controller")
+    assert used == {"name": training.controller, "policy": "mine"}
+    desk.document_stack.undo()
+    assert desk.documents.doc.text == before
 
 
 def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: QtBot, trainings: FakeDesk) -> None:

@@ -66,8 +66,8 @@ def score_text(value: float) -> str:
 
 
 def harm_text(row: Standing) -> str:
-    """Number of networks in which the entrant harmed TCP ("3 gated") or failed ("1 failed"); empty if both are 0."""
-    gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
+    """Number of networks with harm to TCP ("3 harmed TCP") or a failure ("1 failed"); empty if both are 0."""
+    gated = [tr("{count} harmed TCP", count=row.n_gated)] if row.n_gated else []
     failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
     return ", ".join([*gated, *failed])
 
@@ -80,7 +80,7 @@ def standings_table(rows: Sequence[Standing]) -> TextTable:
         Column("Entrant", lambda row: row.name),
         NumberColumn("Score", lambda row: row.score, interval_text),
         Column("Ahead", lambda row: "ahead" if row.is_ahead else ""),
-        NumberColumn("Worst tenth", lambda row: row.worst_decile, score_text),
+        NumberColumn("Lowest tenth", lambda row: row.worst_decile, score_text),
         *(_told_column(column) for column in told),
         Column("Worst for", harm_text),
         NumberColumn("Networks", lambda row: row.n),

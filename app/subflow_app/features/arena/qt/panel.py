@@ -83,7 +83,7 @@ class BoardModel(TableModel[Standing]):
                 tip=tr(COLUMNS["utility"].help),
             ),
             NumberColumn(
-                tr("Worst tenth"), lambda row: row.worst_decile, score_text, tip=tr("Mean of its lowest utilities")
+                tr("Lowest tenth"), lambda row: row.worst_decile, score_text, tip=tr("Mean of its lowest utilities")
             ),
             *map(_column, told),
             Column(tr("Worst for"), harm_text, tip=tr("Networks with the lowest utility, for harm or failure")),

@@ -129,7 +129,7 @@ def network_words(net: Network) -> str:
     delays = [f"{1e3 * _delays_s(net, path):.3g} ms" for path in flow.paths]
     parts = [
         f"{_listed(rates)}{' shared by all paths' if len(sides) < len(paths) else ''}",
-        f"{_listed(delays)} there and back",
+        f"an RTT of {_listed(delays)}",
     ]
     buffers = [side.queue.limit_pkts for side in sides]
     if all(buffers):

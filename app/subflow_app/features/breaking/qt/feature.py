@@ -241,7 +241,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         if count < 2:
             ports.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
         elif parting is None:
-            ports.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
+            ports.tell(tr("The measure of the claim differs by less than a tenth between the runs"))
         elif len(ports.plots.runs) == count:
             ports.docks.go_to("explain")
             ports.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)

@@ -117,7 +117,7 @@ def group_runs(
         )
     flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
     if len(flows) > 1 and all(flows) and not set.intersection(*flows):
-        notices.append(tr("These runs have no flow in common: only figures of whole runs can be compared."))
+        notices.append(tr("These runs have no flow in common: only measures of whole runs can be compared."))
     labels = _labels(list(keyed), kept, by, versions or {})
     groups = tuple(
         ConditionGroup(_letter(place), label, tuple(members))

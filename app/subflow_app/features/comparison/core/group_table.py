@@ -124,7 +124,7 @@ class GroupTable:
         """Test and correction in a sentence."""
         test = tr("paired t test by seed") if self.is_paired else tr("Welch's t test")
         if not self.is_corrected:
-            return tr("{test}, 95 % intervals; p is not corrected for the number of figures", test=test)
+            return tr("{test}, 95 % intervals; p is not corrected for the number of measures", test=test)
         count = sum(each.is_tested for row in self.rows for each in row.differences)
         return tr("{test}, 95 % intervals; p with Holm's correction for {count} tests", test=test, count=count)
 

@@ -63,7 +63,7 @@ class FigureModel(TableModel[FigureRow]):
         """Replaces rows and columns by those of this table."""
         self.table = table
         columns: list[Column[FigureRow]] = [
-            Column(tr("Figure"), lambda row: heading(row.column), sort=lambda row: row.column.key)
+            Column(tr("Measure"), lambda row: heading(row.column), sort=lambda row: row.column.key)
         ]
         self._places = []
         for place in range(len(table.groups)):
@@ -188,7 +188,7 @@ class ComparisonView(QWidget):
         self.everything = named(QCheckBox(tr("All fi&gures"), page), "comparison_all")
         self.everything.setToolTip(tr("Also those of subflows, links and transport"))
         self.filter = named(QLineEdit(page), "comparison_filter", tr("Figures with these words"))
-        self.filter.setPlaceholderText(tr("Filter figures…"))
+        self.filter.setPlaceholderText(tr("Filter measures…"))
         self.filter.setClearButtonEnabled(True)
         groups, reference = captioned(tr("&Groups:"), self.by, 1), captioned(tr("&Reference:"), self.reference, 1)
         first = h_box(None, *groups, *reference, (self.filter, 1))

@@ -8,7 +8,6 @@ from the scenario's own file.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import logging
@@ -23,6 +22,7 @@ from typing import Any
 from uuid import uuid4
 
 from subflow_app.foundation.paths import recovery_directory
+from subflow_app.vocabulary.plain_text import difference
 from subflow_sim.gate import MOST_OWN_BYTES, MOST_TEXT_BYTES, json_tree, read_file, read_scenario_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import HEARTBEAT_S, ProcessIdentity, this_process
@@ -76,10 +76,7 @@ class Orphan:
         """Return the changes that recovery would make, as a unified diff against the scenario's current file."""
         now = _text_of(self.unsaved.path)
         before = self.unsaved.base if now is None else now
-        lines = difflib.unified_diff(
-            before.splitlines(), self.unsaved.text.splitlines(), "saved", "recovered", lineterm="", n=2
-        )
-        return "\n".join(lines)
+        return difference(before, self.unsaved.text, "saved", "recovered")
 
     def discard(self) -> None:
         """Remove the recovery file, unless another window has already removed it."""

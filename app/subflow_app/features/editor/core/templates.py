@@ -6,12 +6,15 @@ described in one place.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_app.features.editor.core.form_text import completed, read_text, text_of
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
-from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path
+from subflow_app.features.editor.core.scenario_source import with_contents
+from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, scenario_names
+from subflow_app.foundation.toml_edit import read_toml
 from subflow_sim.params import Param, params_by_key
 
 
@@ -43,7 +46,7 @@ class Template:
     scenario: str
     title: str
     sentence: str
-    values: tuple[TemplateValue, ...]
+    values: tuple[TemplateValue, ...] = ()
 
     def document(self) -> ScenarioDoc:
         """Read the scenario as a document without a file.
@@ -51,7 +54,26 @@ class Template:
         Raises:
             ScenarioFileError: if the shipped file cannot be read.
         """
-        return ScenarioDoc(ScenarioDoc.open(resource_path(f"scenarios/{self.scenario}{SCENARIO_SUFFIX}")).text)
+        doc = ScenarioDoc.open(resource_path(f"scenarios/{self.scenario}{SCENARIO_SUFFIX}"))
+        # The copy can be saved anywhere, so it embeds the recordings and scripts.
+        return ScenarioDoc(doc.text if doc.scenario is None else with_contents(doc.text, doc.scenario))
+
+
+def examples() -> tuple[Template, ...]:
+    """The shipped scenarios that are no templates, without values to choose.
+
+    The title is the name of the scenario, the sentence the first paragraph of its comment.
+    """
+    known = {template.scenario for template in TEMPLATES}
+    return tuple(_example(name) for name in scenario_names() if name not in known)
+
+
+def _example(name: str) -> Template:
+    text = resource_path(f"scenarios/{name}{SCENARIO_SUFFIX}").read_text(encoding="utf-8")
+    title = read_toml(text).get("name")
+    comment = itertools.takewhile(lambda line: line.startswith("#") and line.strip("# "), text.splitlines())
+    sentence = " ".join(line.strip("# ") for line in comment)
+    return Template(name, title if isinstance(title, str) and title else name, sentence)
 
 
 def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:

@@ -160,7 +160,7 @@ def set_text(stack: QUndoStack, doc: ScenarioDoc, text: str, session: int = 0) -
 
 
 _UNTITLED = translatable("untitled")
-_OF_EXAMPLE = " (example)"
+OF_EXAMPLE = " (example)"
 
 
 class Documents(QObject):
@@ -195,8 +195,8 @@ class Documents(QObject):
     @property
     def shown_name(self) -> str:
         """The title in the window's language; :attr:`name` is always English, because the store keeps it."""
-        if self.doc.path is None and self._name.endswith(_OF_EXAMPLE):
-            return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
+        if self.doc.path is None and self._name.endswith(OF_EXAMPLE):
+            return tr("{name} (example)", name=self._name.removesuffix(OF_EXAMPLE))
         return tr(_UNTITLED) if self.name == _UNTITLED else self.name
 
     @property
@@ -262,7 +262,7 @@ class Documents(QObject):
             return False
         # The copy can be saved anywhere, so it embeds the recordings and scripts.
         text = doc.text if doc.scenario is None else with_contents(doc.text, doc.scenario)
-        self._replace(ScenarioDoc(text), f"{name}{_OF_EXAMPLE}")
+        self._replace(ScenarioDoc(text), f"{name}{OF_EXAMPLE}")
         return True
 
     def ask_template(self) -> bool:
@@ -316,7 +316,7 @@ class Documents(QObject):
     def save_as(self) -> bool:
         """Opens a file dialog, then saves to the chosen file; False if nothing was saved."""
         self.settling.emit()
-        stem = self._name.removesuffix(_OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
+        stem = self._name.removesuffix(OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
         suggested = self.doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_FILE_SUFFIX}"
         path = self.dialogs.save_path(tr("Save scenario"), tr(SCENARIO_FILTER), suggested)
         return path is not None and self._save(path)

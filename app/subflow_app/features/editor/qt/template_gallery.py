@@ -1,4 +1,7 @@
-"""Gallery of template topologies, each with a picture, a sentence and a few adjustable values."""
+"""Gallery of topologies to begin with: templates with a few adjustable values, then the shipped examples.
+
+Each has a picture and a sentence. Pictures of the list are drawn one by one, so that the dialog opens at once.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,15 @@ from subflow_app.features.editor.core import templates
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.templates import TEMPLATES, Template, TemplateValue
 from subflow_app.features.editor.core.topology import picture_of
+from subflow_app.features.editor.qt.documents import OF_EXAMPLE
 from subflow_app.features.editor.qt.topology.drawing_file import draw_thumbnail
 from subflow_app.toolkit.theme import current_tokens
-from subflow_app.toolkit.widgets.shorthand import Label, accept_buttons, h_box, heading, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Label, accept_buttons, h_box, heading, named, timer, v_box
 from subflow_app.vocabulary.language import tr
 
 _THUMBNAIL = QSize(150, 84)
 _PREVIEW = QSize(340, 190)
+_MOST_LETTERS = 110  # of a sentence in the list; the side shows all of it
 
 
 class TemplateGallery(QDialog):
@@ -47,13 +52,20 @@ class TemplateGallery(QDialog):
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.list.setMinimumWidth(_THUMBNAIL.width() + 290)
         self._model = QStandardItemModel(self)
-        for template in TEMPLATES:
-            text = f"{tr(template.title)}\n{tr(template.sentence)}"
-            item = QStandardItem(QIcon(self._drawn(template, _THUMBNAIL)), text)
+        self._templates = (*TEMPLATES, *templates.examples())
+        blank = QPixmap(_THUMBNAIL)
+        blank.fill(Qt.GlobalColor.transparent)
+        for template in self._templates:
+            item = QStandardItem(QIcon(blank), f"{tr(template.title)}\n{_shortened(tr(template.sentence))}")
             item.setSizeHint(QSize(_THUMBNAIL.width() + 200, _THUMBNAIL.height() + 12))
             item.setData(f"{tr(template.title)}. {tr(template.sentence)}", Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.list.setModel(self._model)
+        self.search = named(QLineEdit(self, clearButtonEnabled=True), "template_search", tr("Search templates"))
+        self.search.setPlaceholderText(tr("Search templates and examples…"))
+        self.search.textChanged.connect(self._filter)
+        self._undrawn = list(range(len(self._templates)))
+        self._drawing = timer(self, self._draw_next)
         self._title = heading(Label(self, wordWrap=True), 1.2)
         self._picture = Label(self)
         self._picture.setFixedSize(_PREVIEW)
@@ -66,7 +78,7 @@ class TemplateGallery(QDialog):
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
         buttons, self.create_button = accept_buttons(self, tr("Create"))
         side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)
-        row = h_box(None, (self.list, 1), side)
+        row = h_box(None, (v_box(None, self.search, (self.list, 1)), 1), side)
         v_box(self, (row, 1), buttons)
         self.resize(860, 600)
         selection = self.list.selectionModel()
@@ -74,11 +86,12 @@ class TemplateGallery(QDialog):
         self.list.activated.connect(lambda _index: self.accept())
         self.list.setCurrentIndex(self._model.index(0, 0))
         self.list.setFocus()
+        self._drawing.start()
 
     @property
     def template(self) -> Template:
-        """The selected template."""
-        return TEMPLATES[max(self.list.currentIndex().row(), 0)]
+        """The selected template or example."""
+        return self._templates[max(self.list.currentIndex().row(), 0)]
 
     @property
     def fields(self) -> dict[str, QLineEdit]:
@@ -87,13 +100,13 @@ class TemplateGallery(QDialog):
 
     def choose(self, scenario: str) -> None:
         """Select the template of a shipped scenario, given by its name."""
-        row = next(index for index, template in enumerate(TEMPLATES) if template.scenario == scenario)
+        row = next(index for index, template in enumerate(self._templates) if template.scenario == scenario)
         self.list.setCurrentIndex(self._model.index(row, 0))
 
     @property
     def answer(self) -> tuple[str, str]:
-        """The scenario text, and the name of the template's scenario."""
-        return self.text, self.template.scenario
+        """The scenario text, and the name of the template or example."""
+        return self.text, self.template.scenario + ("" if self.template in TEMPLATES else OF_EXAMPLE)
 
     @property
     def text(self) -> str:
@@ -107,6 +120,28 @@ class TemplateGallery(QDialog):
             super().accept()
         else:
             self._fields[wrong[0]].setFocus()
+
+    def _filter(self, words: str) -> None:
+        """Show only the entries that contain all words; select the first if the selected one is hidden."""
+        wanted = words.lower().split()
+        shown = []
+        for row, template in enumerate(self._templates):
+            text = f"{tr(template.title)} {tr(template.sentence)} {template.scenario}".lower()
+            is_shown = all(word in text for word in wanted)
+            self.list.setRowHidden(row, not is_shown)
+            if is_shown:
+                shown.append(row)
+        if shown and self.list.currentIndex().row() not in shown:
+            self.list.setCurrentIndex(self._model.index(shown[0], 0))
+        self.create_button.setEnabled(bool(shown) and self._first_problem() is None)
+
+    def _draw_next(self) -> None:
+        """Draw the picture of one entry of the list."""
+        if not self._undrawn:
+            self._drawing.stop()
+            return
+        row = self._undrawn.pop(0)
+        self._model.item(row).setIcon(QIcon(self._drawn(self._templates[row], _THUMBNAIL)))
 
     def _doc(self, template: Template) -> ScenarioDoc:
         if template.scenario not in self._docs:
@@ -158,3 +193,7 @@ class TemplateGallery(QDialog):
         wrong = self._first_problem()
         self.problem.setText(f"{tr(wrong[0].label)}: {wrong[1]}" if wrong else "")
         self.create_button.setEnabled(wrong is None)
+
+
+def _shortened(sentence: str) -> str:
+    return sentence if len(sentence) <= _MOST_LETTERS else f"{sentence[: _MOST_LETTERS - 1]}…"

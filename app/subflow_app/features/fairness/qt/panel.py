@@ -81,7 +81,7 @@ class TradeOffPage(QWidget):
         )
         self.model.translates = False
         self.table = QTableView(self)
-        set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"), self.model, is_single=True)
+        set_up_table(self.table, "trade_off_table", tr("Experiments and their measures"), self.model, is_single=True)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.words = named(Label(self, wordWrap=True), "trade_off_meaning")
         self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
@@ -127,8 +127,8 @@ class TradeOffPage(QWidget):
         best = [name for name, point in zip(names, points, strict=True) if point.is_best]
         self.words.setText(
             trn(
-                "On the Pareto front: {names}. Nothing else is at least as good in both figures.",
-                "On the Pareto front: {names}. For each of them nothing else is at least as good in both figures.",
+                "On the Pareto front: {names}. Nothing else is at least as good in both measures.",
+                "On the Pareto front: {names}. For each of them nothing else is at least as good in both measures.",
                 len(best),
                 names=", ".join(best),
             )

@@ -6,6 +6,7 @@ One CSV table contains a line for each value of each run, the other a line for e
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -48,9 +49,9 @@ def mark(kind: VerdictKind) -> str:
 
 
 def settled_mark(way: Settled) -> str:
-    """Sign of a settlement: the sign of a verdict, or "∵" for a failure whose cause is shown."""
+    """Sign of a settlement: the sign of a verdict, or "(✗)" for a failure whose cause is shown."""
     if isinstance(way, CauseKind):
-        return "∵"
+        return "(✗)"
     return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
 
 
@@ -75,7 +76,8 @@ def expected_text(verdict: Verdict) -> str:
 
 def why_text(verdict: Verdict) -> str:
     """Text with the reason for a missing result, the source of the band, and overlapping intervals, if any."""
-    told = [verdict.reason, verdict.check.why]
+    # References to our readings, such as "(A3)", mean something in the recipe only.
+    told = [verdict.reason, re.sub(r" \(A\d+\)", "", verdict.check.why)]
     if verdict.overlaps:
         told.append(f"95 % intervals overlap: {'; '.join(verdict.overlaps)}")
     return ". ".join(capitalised(text) for text in told if text)
@@ -282,11 +284,11 @@ def _mean_text(results: Results, measure: str, series: str, point: str) -> str:
 def rulings_table(known: Sequence[Ruling]) -> TextTable:
     """Table of our readings of points that the paper leaves open."""
     columns: tuple[Column[Ruling], ...] = (
-        Column(translatable("Ruling"), lambda each: each.id),
+        Column(translatable("Number"), lambda each: each.id),
         Column(translatable("Open point of the paper"), lambda each: each.problem),
         Column(translatable("Reading here"), lambda each: each.ruling),
     )
-    return TextTable.of(known, columns, "Rulings")
+    return TextTable.of(known, columns, "How the paper is read")
 
 
 def settings_table(results: Results) -> TextTable:

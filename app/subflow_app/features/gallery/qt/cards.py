@@ -397,7 +397,7 @@ class CardDelegate(QStyledItemDelegate):
     ) -> int:
         """Draw the badges at the right edge of the rectangle, and return the width used."""
         tokens = current_tokens()
-        colours = {"✓": tokens.ok, "∵": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
+        colours = {"✓": tokens.ok, "(✗)": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
         right = room.right()
         for sign, text in reversed(badges(index.data(COUNTS_ROLE) or {})):
             width = painter.fontMetrics().horizontalAdvance(text)

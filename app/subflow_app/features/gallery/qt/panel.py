@@ -192,7 +192,7 @@ class ExperimentPage(QWidget):
         self.figure = FigureView(self)
         self.verdicts = TextTableView("gallery_verdicts", tr("Verdicts"))
         self.published = TextTableView("gallery_published", tr("Printed in the paper, and ours"))
-        self.rulings = TextTableView("gallery_rulings", tr("Rulings"))
+        self.rulings = TextTableView("gallery_rulings", tr("How the paper is read"))
         self.settings = TextTableView("gallery_settings", tr("Settings"))
         self.why = named(QPlainTextEdit(self, readOnly=True), "gallery_why", tr("Differences and their causes"))
         self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
@@ -203,7 +203,7 @@ class ExperimentPage(QWidget):
         self.tabs.addTab(self.trials, tr("Causes"))
         self.tabs.addTab(self.published, tr("Beside the paper"))
         self.tabs.addTab(self.why, tr("Why it differs"))
-        self.tabs.addTab(self.rulings, tr("Rulings"))
+        self.tabs.addTab(self.rulings, tr("How the paper is read"))
         self.tabs.addTab(self.settings, tr("Settings"))
         sizes = [100 * share for share in _FIGURE_SHARE]
         parts = QSplitter(Qt.Orientation.Vertical, self)

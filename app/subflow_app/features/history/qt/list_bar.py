@@ -212,7 +212,7 @@ class ListBar(QWidget):
         saved = self._button("saved", tr("Saved searches"), "saved_search", self.saved_menu)
         groupings = ((by, tr(title)) for by, title in GROUPINGS.items())
         self.grouping = Choice("history_grouping", groupings, self, text=tr("Group runs"))
-        self.grouping.setToolTip(tr("Group runs, with the mean of their figures and its 95 % confidence interval"))
+        self.grouping.setToolTip(tr("Group runs, with the mean of their measures and its 95 % confidence interval"))
         self.grouping.currentIndexChanged.connect(lambda _: self.grouping_chosen.emit(self.grouping.currentData()))
         self.columns_menu = QMenu(self)
         self.columns_menu.aboutToShow.connect(self._fill_columns)

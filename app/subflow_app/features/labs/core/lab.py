@@ -26,7 +26,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
     do = ["run"]                      # orders that carry out the step automatically; see `solution`
-    allows = ["links.wifi.loss"]      # further changes of the scenario that runs of this step may have; see `conformity`
+    allows = ["links.wifi.loss"]      # further changes that runs of this step may have; see `conformity`
     facts = ["9.65 Mbit/s = goodput(last())"]  # numbers in its texts, with expressions over runs
     quoted = ["42"]                   # numbers in its texts that come from elsewhere
 

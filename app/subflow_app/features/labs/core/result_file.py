@@ -1,9 +1,9 @@
 """Result files that students hand in: content, verification, and a second judgement of their steps.
 
 A hash over the whole content reveals damage and careless changes, but proves nothing about its author: anyone can
-compute it, and the key of a published lab is in the student's own file. Each run is stored with scenario, seed and signature, so that it can be simulated
-again and compared exactly. The comparison proves that these scenarios give these results. It proves neither who ran
-them nor who found the answers.
+compute it, and the key of a published lab is in the student's own file. Each run is stored with scenario, seed and
+signature, so that it can be simulated again and compared exactly. The comparison proves that these scenarios give these
+results. It proves neither who ran them nor who found the answers.
 
 The second judgement checks that the runs satisfy the steps that the file lists as passed. The file does not contain
 trainings or the document during a step, and the verdict reports that they cannot be judged. The scenario of the last

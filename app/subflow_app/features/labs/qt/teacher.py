@@ -287,7 +287,7 @@ class Teacher(QObject):
 
     def _come(self) -> None:
         """Brings the panel to the front in its workspace."""
-        self.ports.workspaces.show("lab")
+        self.ports.workspaces.enter("lab")
         self.ports.docks.set_open("lab", True)
 
     def _recolour(self, _tokens: Tokens) -> None:

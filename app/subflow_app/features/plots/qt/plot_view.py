@@ -636,7 +636,10 @@ class PlotView(QWidget):
                     results_of,  # not needed at program start
                 )
 
-                self._results.show_results(results_of(runs), tr("These runs have no results in common."))
+                nothing = (
+                    tr("These runs have no results in common.") if len(runs) > 1 else tr("This run has no results yet.")
+                )
+                self._results.show_results(results_of(runs), nothing)
 
     def _are_rows_new(self, runs: Sequence[Traces]) -> bool:
         return list(map(id, self._rows)) != [id(run.row) for run in runs]

@@ -16,7 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.form_text import unit_of, with_unit
-from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of_document
+from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.running.core.live_changes import LiveChange
@@ -25,14 +25,14 @@ from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResul
 from subflow_app.features.running.qt.live_panel import LivePanel
 from subflow_app.features.running.qt.run_control import RunControl, ended_text
 from subflow_app.features.traces.core.traces import LINK, SeriesKey
-from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
-from subflow_sim.errors import ParamError
+from subflow_sim.errors import ParamError, SimError
 from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
-from subflow_store import StoreError
+from subflow_store import RunRow, StoreError
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.qt.documents import Documents
@@ -234,6 +234,19 @@ class RunSession(QObject):
         self._next = list(sources[1:])
         self._then = then
         self._run(sources[0], is_unlimited=is_unlimited)
+
+    def complete(self, run: RunRow) -> None:
+        """Simulates a stored run that was cut short again, as fast as possible and to its end, as a new run.
+
+        Up to the cut it equals the stored run, because its scenario contains all changes. A run whose scenario this
+        version cannot read is reported.
+        """
+        try:
+            source = source_of(Use.RUN, run.scenario_text or "", overrides=[f"seed={run.seed}"])
+        except (AppError, SimError) as error:
+            self._notices.action_failed(str(error))
+            return
+        self.run_together([source], is_unlimited=True)
 
     def _start(self, until_s: float | None = None) -> None:
         source = source_of_document(Use.RUN, self._documents.doc)

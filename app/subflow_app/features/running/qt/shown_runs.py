@@ -396,6 +396,12 @@ class RunOpening:
         if self._database.store is not None:
             self._shown.overlay(self._database.store, sorted(row.id for row in self._history.selected()))
 
+    def complete(self, complete: Callable[[RunRow], None]) -> None:
+        """Reads the selected run, and calls `complete` with it."""
+        rows, store = self._history.selected(), self._database.store
+        if len(rows) == 1 and store is not None:
+            self._shown.read_run(store, rows[0].id, complete)
+
     def open_scenario(self) -> None:
         """Opens the scenario of the selected run."""
         rows, store = self._history.selected(), self._database.store

@@ -214,6 +214,16 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
         Scope.SCRIPT,
     )
     yield ActionSpec(
+        "script.difference",
+        "Show &differences",
+        "Show the lines that differ between two selected versions, or between one and the text in the editor",
+        "compare",
+        (),
+        lambda w, _: _script(w).session.show_difference(),
+        (possible("script.difference", translatable("select one or two versions of the script that differ")),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
         "script.restore",
         "&Restore version",
         "Load the selected version into the editor",

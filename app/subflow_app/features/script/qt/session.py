@@ -17,6 +17,7 @@ from subflow_app.foundation.problem_texts import error_text
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.plain_text import difference
 from subflow_sim.errors import ScriptRunError
 from subflow_sim.script import ScriptProblem
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
-SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
+SCRIPT_VERSION_BUTTONS = ("script.compare", "script.difference", "script.restore")
 
 SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, NEXT_PROBLEM, CHECK, COMPARE, RESTORE = (
     f"script.{name}"
@@ -95,6 +96,8 @@ class ScriptSession(QObject):
         selected = self.panel.versions.selected
         if len(selected) == 2 or (not selected and len(self.panel.versions.versions) > 1):
             found.add(COMPARE)
+        if self._compared_texts() is not None:
+            found.add("script.difference")
         if len(selected) == 1 and selected[0].text != self.panel.editor.text:
             found.add(RESTORE)
         return frozenset(found)
@@ -128,6 +131,24 @@ class ScriptSession(QObject):
         if len(versions) == 2:
             numbers = sorted(each.run.id for each in versions)
             self.ports.features[CompareFeature].compare_runs(numbers)
+
+    def show_difference(self) -> None:
+        """Shows the difference of the two selected versions, or of the selected one and the text in the editor."""
+        texts = self._compared_texts()
+        if texts is not None:
+            (old_name, old), (new_name, new) = texts
+            title = tr("From {old} to {new}", old=old_name, new=new_name)
+            self.ports.dialogs.report(title, difference(old, new, old_name, new_name))
+
+    def _compared_texts(self) -> tuple[tuple[str, str], tuple[str, str]] | None:
+        """Two different texts with their names, the older first; None without them."""
+        chosen = sorted(self.panel.versions.selected, key=lambda version: version.number)
+        texts = [(tr("version {number}", number=each.number), each.text) for each in chosen]
+        if len(texts) == 1:
+            texts.append((tr("the editor"), self.panel.editor.text))
+        if len(texts) != 2 or texts[0][1] == texts[1][1]:
+            return None
+        return texts[0], texts[1]
 
     def restore(self) -> None:
         """Loads the text of the selected version into the editor, as one undoable step."""

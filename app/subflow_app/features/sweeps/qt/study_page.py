@@ -42,6 +42,9 @@ _WIDEST = "00.00 ± 00.00"
 _MOST_MEASURED = 200
 
 
+_MOST_IN_MENU = 14  # measures in one menu
+
+
 class StudyTableModel(TableModel[StudyRow]):
     """Table model that can be sorted by any column."""
 
@@ -178,10 +181,10 @@ class Choosers(QWidget):
         for name in ("figure", "other", "x", "y", "series"):
             self._add(name, f"sweep_{name}")
         self.figures = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), "sweep_figures")
-        self.figures.setText(tr("Fi&gures"))
-        self.figures.setToolTip(tr("Figures that have a column in the table"))
+        self.figures.setText(tr("Mea&sures"))
+        self.figures.setToolTip(tr("Measures that have a column in the table"))
         self._menu = QMenu(self.figures)
-        self._menu.triggered.connect(self._on_figures)
+        self._actions: list[QAction] = []  # of all figures, also of those in submenus
         self.figures.setMenu(self._menu)
         self._layout.addWidget(self.figures)
         self._held: dict[str, _Field] = {}
@@ -214,9 +217,9 @@ class Choosers(QWidget):
             chosen = str(getattr(choice, name) or "")
             field.fill(entries[name], chosen if chosen in dict(entries[name]) else "")
         self.figures.setVisible("figures" in wanted)
-        if is_other or not self._menu.actions():
+        if is_other or not self._actions:
             self._fill_menu(study)
-        for action in self._menu.actions():
+        for action in self._actions:
             action.setChecked(action.data() in choice.figures)
         self._show_held(choice, study)
         self.updateGeometry()
@@ -233,18 +236,29 @@ class Choosers(QWidget):
         self.changed.emit(replace(self._choice, **changes))
 
     def _fill_menu(self, study: SweepStudy) -> None:
+        """Fills the menu; measures of flows and links have a submenu each if all of them would not fit a screen."""
+        for submenu in self._menu.findChildren(QMenu):
+            submenu.deleteLater()
         self._menu.clear()
+        self._actions = []
+        has_submenus = len(study.figures) > _MOST_IN_MENU
+        places: dict[str, QMenu] = {}
         for figure in study.figures:
-            if self._menu.actions() and figure.owner != self._menu.actions()[-1].property("owner"):
-                self._menu.addSeparator()
-            action = QAction(figure.name, self._menu)
-            action.setProperty("owner", figure.owner)
+            if figure.owner not in places:
+                is_below = has_submenus and bool(figure.owner)
+                if self._actions and not is_below:
+                    self._menu.addSeparator()
+                places[figure.owner] = self._menu.addMenu(figure.owner.replace("&", "&&")) if is_below else self._menu
+            place = places[figure.owner]
+            action = QAction(figure.name, place)
             action.setCheckable(True)
             action.setData(figure.key)
-            self._menu.addAction(action)
+            action.triggered.connect(self._on_figures)
+            place.addAction(action)
+            self._actions.append(action)
 
-    def _on_figures(self, _action: QAction) -> None:
-        chosen = tuple(str(action.data()) for action in self._menu.actions() if action.isChecked())
+    def _on_figures(self) -> None:
+        chosen = tuple(str(action.data()) for action in self._actions if action.isChecked())
         self.changed.emit(replace(self._choice, figures=chosen))
 
     def _show_held(self, choice: ViewChoice, study: SweepStudy) -> None:

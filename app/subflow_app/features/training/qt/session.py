@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QTimer, Signal
 
+from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.qt.documents import set_value
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
@@ -164,7 +167,32 @@ class TrainingSession(PanelFeature["TrainPage"]):
         selected = self.content.selected()
         path = self.content.promote()
         if path is not None:
-            self._notices.promoted(path.stem, selected[0].controller)
+            name, controller = path.stem, selected[0].controller
+            flows = self._flows_for(controller)
+            use = partial(self._use, name, controller, flows) if flows else None
+            self._notices.promoted(name, controller, use)
+
+    def _flows_for(self, controller: str) -> list[str]:
+        """Flows of the open scenario that use a controller, or else all flows that can."""
+        scenario = self._documents.doc.scenario
+        if scenario is None:
+            return []
+        own = [name for name, flow in scenario.flows.items() if flow.controller.name == controller]
+        catalog = app_catalog(scenario)
+        return own or [
+            name
+            for name, flow in scenario.flows.items()
+            if not flow.sends_datagrams and controller in catalog.controllers_for(is_multipath=flow.kind == "mptcp")
+        ]
+
+    def _use(self, name: str, controller: str, flows: Sequence[str]) -> None:
+        """Sets the policy in flows of the open scenario, as one undo step."""
+        doc, stack = self._documents.doc, self._documents.undo_stack
+        stack.beginMacro(tr("Use the policy {name}", name=name))
+        for flow in flows:
+            set_value(stack, doc, f"flows.{flow}.controller", {"name": controller, "policy": name})
+        stack.endMacro()
+        self.ports.tell(tr("{flows} now use the policy {name}; Undo takes it back.", flows=", ".join(flows), name=name))
 
     def may_close(self) -> bool:
         """Asks whether to stop active training runs or leave them running; returns False to keep the window open."""

@@ -125,8 +125,8 @@ def _least(lines: Sequence[PanelSeries]) -> float:
 LINES = SweepView(
     "lines",
     translatable("Lines"),
-    translatable("Lines of a figure over a parameter, with 95 % intervals"),
-    {"figure": translatable("&Figure"), "x": translatable("A&long"), "series": translatable("&Compare")},
+    translatable("Lines of a measure over a parameter, with 95 % intervals"),
+    {"figure": translatable("&Measure"), "x": translatable("A&long"), "series": translatable("&Compare")},
     lambda study, choice: line_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
 )
 
@@ -209,8 +209,8 @@ def box_plot(
 BOXES = SweepView(
     "boxes",
     translatable("Boxes"),
-    translatable("Box plots of a figure by a parameter"),
-    {"figure": translatable("&Figure"), "x": translatable("B&y"), "series": translatable("&Compare")},
+    translatable("Box plots of a measure by a parameter"),
+    {"figure": translatable("&Measure"), "x": translatable("B&y"), "series": translatable("&Compare")},
     lambda study, choice: box_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
     is_mean_of_held=False,
 )
@@ -273,7 +273,7 @@ def scatter(study: SweepStudy, x: str, y: str, series: str = "", fixed: Mapping[
 SCATTER = SweepView(
     "scatter",
     translatable("Scatter"),
-    translatable("Scatter of two figures, a mark per point of the sweep"),
+    translatable("Scatter of two measures, a mark per point of the sweep"),
     {"figure": translatable("&Up"), "other": translatable("Ac&ross"), "series": translatable("&Compare")},
     lambda study, choice: scatter(study, choice.other, choice.figure, choice.series or "", choice.fixed),
     is_mean_of_held=False,
@@ -363,7 +363,7 @@ def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping
 HEAT_MAP = SweepView(
     "heat",
     translatable("Heat map"),
-    translatable("Heat map of a figure over two parameters"),
+    translatable("Heat map of a measure over two parameters"),
     {"figure": translatable("C&olour"), "x": translatable("A&long"), "y": translatable("&Up")},
     lambda study, choice: heat_map(study, choice.figure, choice.x, choice.y or "", choice.fixed),
 )
@@ -470,7 +470,7 @@ TABLE_VIEW = SweepView(
     "table",
     translatable("Table"),
     translatable("Means of the sweep with their 95 % intervals"),
-    {"figures": translatable("Fi&gures")},
+    {"figures": translatable("Mea&sures")},
     lambda study, choice: TableContent(
         study, tuple(map(study.figure, choice.figures)), tuple(study_rows(study, choice.figures))
     ),
