@@ -107,7 +107,7 @@ def begin(
     on. Give predictions with `subflow labs predict` and answers with `subflow labs answer`; `subflow labs next` goes to
     the next step.
     """
-    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.lab_file import load_lab, with_code
     from subflow_app.features.labs.core.session import LabSession
     from subflow_sim.whole_file import write_whole
 
@@ -124,7 +124,7 @@ def begin(
         )
     if found.own:
         code = code.strip() or secrets.token_hex(4)
-        found = found.for_code(code)
+        found = with_code(found, code)
     text = found.scenario_text()
     target = out or Path(f"{found.name}.toml")
     if is_there(target) and target.read_text(encoding="utf-8") != text:

@@ -308,18 +308,6 @@ class Lab:
     own: Mapping[str, str] = field(default_factory=dict)
     code: str = ""
 
-    def for_code(self, code: str) -> Lab:
-        """The lab with the numbers of a student; the lab itself if it has no numbers of one's own.
-
-        Raises:
-            LabError: if the file has become invalid.
-        """
-        if not self.own or code == self.code:
-            return self
-        from subflow_app.features.labs.core.lab_file import load_lab
-
-        return load_lab(self.path, code=code)
-
     @property
     def is_published(self) -> bool:
         """True for a published lab, whose answers are sealed and whose solution was removed."""

@@ -234,6 +234,15 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None, code: str
     return parse_lab(text, path, code)
 
 
+def with_code(lab: Lab, code: str) -> Lab:
+    """The lab with the numbers of a student; the lab itself if it has no numbers of one's own.
+
+    Raises:
+        LabError: if the file has become invalid.
+    """
+    return lab if not lab.own or code == lab.code else load_lab(lab.path, code=code)
+
+
 def parse_lab(text: str, path: Path, code: str = "") -> Lab:
     """Read a lab from the text of its file, with the numbers that a code draws.
 

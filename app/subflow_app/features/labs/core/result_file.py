@@ -30,6 +30,7 @@ from subflow_app.features.labs.core.conformity import has_allowances, odd_change
 from subflow_app.features.labs.core.evidence import Evidence, LabRun
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Question, Step
+from subflow_app.features.labs.core.lab_file import with_code
 from subflow_app.features.labs.core.progress import (
     Answered,
     Predicted,
@@ -323,7 +324,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "student": student,
         "lab": {"name": lab.name, "title": lab.title, "hash": lab.file_hash, "begun_with": progress.lab_hash},
         "deal": progress.deal,
-        "own": {"code": progress.code, "values": dict(lab.for_code(progress.code).own)},
+        "own": {"code": progress.code, "values": dict(with_code(lab, progress.code).own)},
         "begun_at": progress.begun_at,
         "finished_at": progress.finished_at,
         "written_at": now(),
@@ -400,7 +401,7 @@ def verify_result(
         tell: called with the number of finished runs and the total number.
         is_cancelled: called between two runs; True ends the simulation.
     """
-    lab = None if lab is None else lab.for_code(code_of(document))
+    lab = None if lab is None else with_code(lab, code_of(document))
     problems = [*_signature_problems(document, key), *_count_problems(document, lab), *_own_problems(document, lab)]
     doubts = list(_lab_doubts(document, lab))
     runs: list[RunVerdict] = []

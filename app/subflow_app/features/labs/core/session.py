@@ -19,6 +19,7 @@ import numpy as np
 from subflow_app.features.labs.core import checks
 from subflow_app.features.labs.core.evidence import Begin, Evidence, EvidenceReader
 from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
+from subflow_app.features.labs.core.lab_file import with_code
 from subflow_app.features.labs.core.misconceptions import mistake_of
 from subflow_app.features.labs.core.progress import (
     Answered,
@@ -92,7 +93,7 @@ class LabSession:
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
         """Continue from this progress. Without a folder, nothing is saved."""
-        self.lab = lab.for_code(progress.code)
+        self.lab = with_code(lab, progress.code)
         self.progress = progress  # the part that is saved
         self._folder = folder
 
