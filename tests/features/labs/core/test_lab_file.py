@@ -134,7 +134,7 @@ def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) 
     for step in lab.steps:
         for question in step.questions:
             said = {each.said for each in question.mistakes}
-            assert said, (step.id, question.id)
+            assert said or question.is_text, (step.id, question.id)
             assert not question.options or said == set(question.options) - {question.answer}, (step.id, question.id)
 
 

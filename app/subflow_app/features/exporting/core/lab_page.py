@@ -558,7 +558,11 @@ def _step(step: Step, salt: str, beyond: str, language: str) -> dict[str, Any]:
         "beyond": beyond,
         "exploration": None if step.exploration is None else _exploration(step.exploration, language),
         "prediction": None if step.prediction is None else _prediction(step.prediction),
-        "questions": [_question(question, f"{salt}/{step.id}/{question.id}") for question in step.questions],
+        "questions": [
+            _question(question, f"{salt}/{step.id}/{question.id}")
+            for question in step.questions
+            if not question.is_text
+        ],
     }
 
 

@@ -19,7 +19,6 @@ from subflow_app.features.catalog.core.catalog import catalog_before_library
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.exporting.core.bundle import (
     BUNDLED_FIGURES,
-    CITATION,
     FIGURES,
     FORMAT,
     KIND,
@@ -36,6 +35,7 @@ from subflow_app.features.exporting.core.bundle import (
 )
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.plots.core import PLOTS_BY_ID
+from subflow_app.foundation.citation import FILE as CITATION
 from subflow_app.foundation.citation import citation_cff
 from subflow_app.foundation.confirmation import Confirmation, confirmation
 from subflow_app.foundation.errors import InputError

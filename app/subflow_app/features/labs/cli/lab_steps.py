@@ -5,6 +5,7 @@ The terminal and the window share the progress, so a lab begun in one can be con
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -91,6 +92,12 @@ def begin(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Scenario file to write; default: NAME.toml here.")
     ] = None,
+    code: Annotated[
+        str,
+        typer.Option(
+            "--code", metavar="TEXT", help="Your name or number, for labs that draw numbers for each student."
+        ),
+    ] = "",
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -100,7 +107,7 @@ def begin(
     on. Give predictions with `subflow labs predict` and answers with `subflow labs answer`; `subflow labs next` goes to
     the next step.
     """
-    from subflow_app.features.labs.core.lab_file import load_lab
+    from subflow_app.features.labs.core.lab_file import load_lab, with_code
     from subflow_app.features.labs.core.session import LabSession
     from subflow_sim.whole_file import write_whole
 
@@ -115,6 +122,9 @@ def begin(
             f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` continues it, "
             "--anew starts over"
         )
+    if found.own:
+        code = code.strip() or secrets.token_hex(4)
+        found = with_code(found, code)
     text = found.scenario_text()
     target = out or Path(f"{found.name}.toml")
     if is_there(target) and target.read_text(encoding="utf-8") != text:
@@ -123,7 +133,7 @@ def begin(
     if is_anew:
         folder.forget(found.name)
     with opened_store(database) as store:
-        session = LabSession.begin(found, store, text, folder, str(store.path or ""))
+        session = LabSession.begin(found, store, text, folder, str(store.path or ""), code)
         if as_json:
             print_json(_state(session) | {"file": str(target)})
             return

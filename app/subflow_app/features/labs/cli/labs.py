@@ -191,6 +191,7 @@ def show(lab: LabName, as_json: Json = False) -> None:
 
     found = load_lab(lab)
     session = lab_steps.begun_session(found)
+    found = found if session is None else session.lab
     if as_json:
         steps = [lab_steps.step_document(step, session) for step in found.steps]
         print_json(_document(found) | {"goals": list(found.goals), "steps": steps})

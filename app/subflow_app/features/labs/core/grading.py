@@ -15,10 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from subflow_app.features.labs.core.lab import Lab
+from subflow_app.features.labs.core.lab import Lab, Step
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
+from subflow_app.features.labs.core.own_numbers import normal_code
 from subflow_app.features.labs.core.progress import StepProgress, read_step
-from subflow_app.features.labs.core.result_file import RunsAgain, read_result, verify_result
+from subflow_app.features.labs.core.result_file import RunsAgain, code_of, read_result, verify_result
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
@@ -45,6 +46,9 @@ class StepGrade:
         first_try: number of questions whose first answer was right.
         hints: number of hints shown.
         is_predicted: whether the prediction came true; None for a number, a curve, or a missing prediction.
+        credit: share of the step that was done, 0 to 1; see `_credit`.
+        wrong: wrong answers in order, each as the question and the chosen option or number.
+        texts: free texts, each as the question and the text.
     """
 
     id: str
@@ -54,6 +58,9 @@ class StepGrade:
     first_try: int
     hints: int
     is_predicted: bool | None
+    credit: float = 0.0
+    wrong: tuple[tuple[str, str], ...] = ()
+    texts: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +78,7 @@ class Grade:
         confirmed: number of runs that were confirmed.
         minutes: time from the start to the last passed step; None if the file lacks the times.
         anomalies: observations that a lecturer should check.
+        code: code of the student's own numbers; empty for other labs.
     """
 
     file: str
@@ -83,6 +91,12 @@ class Grade:
     confirmed: int = 0
     minutes: float | None = None
     anomalies: tuple[str, ...] = ()
+    code: str = ""
+
+    @property
+    def credit(self) -> float:
+        """Percentage of the lab that was done, with partial credit within steps."""
+        return 100.0 * sum(step.credit for step in self.steps) / len(self.steps) if self.steps else 0.0
 
     @property
     def passed(self) -> int:
@@ -122,6 +136,7 @@ COLUMNS: tuple[Column[Grade], ...] = (
     Column(translatable("Steps"), lambda grade: f"{grade.passed} of {len(grade.steps)}"),
     Column(translatable("Current step"), lambda grade: grade.stands_at),
     NumberColumn(translatable("First try %"), lambda grade: f"{grade.score:.0f}"),
+    NumberColumn(translatable("Credit %"), lambda grade: f"{grade.credit:.0f}"),
     NumberColumn(translatable("Tries"), lambda grade: grade.tries),
     NumberColumn(translatable("Hints"), lambda grade: grade.hints),
     Column(translatable("Runs"), lambda grade: f"{grade.confirmed} of {grade.runs}"),
@@ -141,12 +156,14 @@ class _Seen:
         answered: files by step, question, time (in whole seconds) and value of an answer.
         paces: files by their acts with the seconds since the first, which a shift of all times does not change.
         curves: files by step and drawn curve.
+        codes: files by the code of their own numbers.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     answered: dict[tuple[str, str, str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     paces: dict[tuple[tuple[str, float], ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     curves: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
+    codes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -228,21 +245,51 @@ def _grade(
         lab=readable_line(str(document["lab"].get("name"))),
         outcome=verdict.outcome,
         steps=steps,
-        of=sum(step.questions for step in steps) if lab is None else sum(len(step.questions) for step in lab.steps),
+        of=sum(step.questions for step in steps) if lab is None else _asked(lab),
         runs=len(document["runs"]),
         confirmed=sum(run.is_same is True for run in verdict.runs),
         minutes=minutes,
         anomalies=tuple(map(readable_line, anomalies)),
+        code=readable_line(code_of(document)),
     )
+
+
+def _asked(lab: Lab) -> int:
+    """Number of graded questions of a lab; free texts are not graded."""
+    return sum(not question.is_text for step in lab.steps for question in step.questions)
 
 
 def _steps(lab: Lab | None, made: Mapping[str, StepProgress]) -> tuple[StepGrade, ...]:
     names = list(made) if lab is None else [step.id for step in lab.steps]
-    return tuple(_step(name, made.get(name, StepProgress())) for name in names)
+    steps = {} if lab is None else lab.by_id
+    return tuple(_step(name, made.get(name, StepProgress()), steps.get(name)) for name in names)
 
 
-def _step(name: str, made: StepProgress) -> StepGrade:
-    answers = [given for given in made.answers.values() if given]
+_LATE_ANSWER = 0.5  # credit of a question that was answered correctly, but not at the first try
+
+
+def _credit(made: StepProgress, step: Step | None) -> float:
+    """Share of a step that was done, 0 to 1: the mean of its check, its prediction and each of its questions.
+
+    A check counts if the step was passed, and a prediction if it was made, right or wrong. A question counts fully if
+    its first answer was right, and by half if a later one was. A step without these parts counts if it was passed.
+    """
+    parts = []
+    if step is not None and step.check:
+        parts.append(float(made.is_passed))
+    if step is not None and step.prediction is not None:
+        parts.append(float(made.prediction is not None))
+    asked = list(made.answers) if step is None else [each.id for each in step.questions]
+    for question in asked:
+        given = made.answers.get(question, ())
+        is_right = any(each.is_right for each in given)
+        parts.append(0.0 if not is_right else 1.0 if given[0].is_right else _LATE_ANSWER)
+    return sum(parts) / len(parts) if parts else float(made.is_passed)
+
+
+def _step(name: str, made: StepProgress, step: Step | None) -> StepGrade:
+    free = {each.id for each in step.questions if each.is_text} if step is not None else set()
+    answers = [given for question, given in made.answers.items() if given and question not in free]
     return StepGrade(
         name,
         made.is_passed,
@@ -251,6 +298,14 @@ def _step(name: str, made: StepProgress) -> StepGrade:
         first_try=sum(given[0].is_right for given in answers),
         hints=made.hints,
         is_predicted=None if made.prediction is None else made.prediction.is_right,
+        credit=_credit(made, step),
+        wrong=tuple(
+            (question, str(each.value))
+            for question, given in made.answers.items()
+            for each in given
+            if not each.is_right and question not in free
+        ),
+        texts=tuple((question, str(given[-1].value)) for question, given in made.answers.items() if question in free),
     )
 
 
@@ -302,6 +357,9 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
                 seen.answered[name, question, each.at, str(each.value)].append(file)
         if step.prediction is not None and isinstance(step.prediction.value, tuple | list):
             seen.curves[name, str(step.prediction.value)].append(file)
+    code = normal_code(code_of(document))
+    if code:
+        seen.codes[code].append(file)
     pace = _pace(made)
     if len(pace) >= _ALIKE:
         seen.paces[pace].append(file)
@@ -342,6 +400,8 @@ def _copies(seen: _Seen) -> dict[str, list[str]]:
     for one, other in _pairs(seen.paces.values()):
         if (one, other) not in known:
             told[one].append(f"the same work as in {other}: all times are equal up to a shift")
+    for one, other in _pairs(seen.codes.values()):
+        told[one].append(f"the same code for its own numbers as in {other}")
     for one, other in _pairs(seen.curves.values()):
         told[one].append(f"the same drawn curve as in {other}")
     return told
@@ -362,15 +422,17 @@ def _time(text: str) -> datetime | None:
 def class_csv(grades: Sequence[Grade]) -> str:
     """CSV text with a row for each student; scores and counts are plain numbers, for import into a course system."""
     head = ("student", "lab", "outcome", "steps_passed", "steps", "first_try_percent", "tries", "hints")
+    more = ("minutes", "anomalies", "file", "credit_percent", "code")
     rows = [
         (
             *(grade.student, grade.lab, grade.outcome or "not readable", grade.passed, len(grade.steps)),
             *(f"{grade.score:.1f}", grade.tries, grade.hints, grade.runs, grade.confirmed),
             *("" if grade.minutes is None else f"{grade.minutes:.1f}", "; ".join(grade.anomalies), grade.file),
+            *(f"{grade.credit:.1f}", grade.code),
         )
         for grade in grades
     ]
-    return csv_text((*head, "runs", "runs_confirmed", "minutes", "anomalies", "file"), rows)
+    return csv_text((*head, "runs", "runs_confirmed", *more), rows)
 
 
 def steps_csv(grades: Sequence[Grade]) -> str:
@@ -379,9 +441,12 @@ def steps_csv(grades: Sequence[Grade]) -> str:
         (
             *(grade.student, grade.lab, step.id, csv_flag(step.is_passed), step.tries, step.questions),
             *(step.first_try, step.hints, "" if step.is_predicted is None else csv_flag(step.is_predicted)),
+            *(f"{step.credit:.2f}", "; ".join(f"{question}: {said}" for question, said in step.wrong)),
+            "; ".join(f"{question}: {said}" for question, said in step.texts),
         )
         for grade in grades
         for step in grade.steps
     ]
     head = ("student", "lab", "step", "passed", "tries", "questions", "first_try", "hints", "prediction_came_true")
-    return csv_text(head, rows)
+    columns = (*head, "credit", "wrong_answers", "free_texts")
+    return csv_text(columns, rows)

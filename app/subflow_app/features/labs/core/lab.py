@@ -14,6 +14,9 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     scenario = "reno-sawtooth"        # shipped scenario, or a file next to the lab; the student starts from a copy
     set = { duration = "60s" }        # changes of the scenario before the lab begins, by dotted key
 
+    [own]                             # values drawn for each student, used as {own:rate} anywhere in the file
+    rate = ["6 Mbit/s", "8 Mbit/s"]
+
     [scripts]                         # scripts that the student completes, by their names in the scenario
     my-lia = "my-lia.py"              # initial text: a file next to the lab, or a shipped script
 
@@ -26,7 +29,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
     do = ["run"]                      # orders that carry out the step automatically; see `solution`
-    allows = ["links.wifi.loss"]      # further changes that runs of this step may have; see `conformity`
+    allows = ["links.wifi.loss"]      # further changes that its runs may have; see `conformity`
     facts = ["9.65 Mbit/s = goodput(last())"]  # numbers in its texts, with expressions over runs
     quoted = ["42"]                   # numbers in its texts that come from elsewhere
 
@@ -55,6 +58,7 @@ A lab is a Markdown file with front matter in TOML between lines of `+++`; the s
     tolerance = "5%"                  # relative tolerance of a number
     mistakes = [["8", "Feedback on this answer."]]
     why = "Feedback after the right answer."
+    text = false                      # true: the answer is a free text, which is collected for the lecturer
     +++
     An introduction.
 
@@ -70,7 +74,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
@@ -177,6 +181,7 @@ class Question:
         tolerance: allowed deviation of a number, relative to the right number.
         why: feedback after the right answer; may be empty.
         mistakes: frequent wrong answers with feedback.
+        is_text: whether the answer is a free text, which is collected for reading and not graded.
         sealed: sealed answers of a published lab, in place of answer, why and mistakes; None in other labs.
     """
 
@@ -188,6 +193,7 @@ class Question:
     tolerance: float = 0.05
     why: str = ""
     mistakes: tuple[Mistake, ...] = ()
+    is_text: bool = False
     sealed: Sealed | None = None
 
     def told_to(self, value: str | float, *, is_right: bool) -> str:
@@ -280,6 +286,8 @@ class Lab:
         introduction: text before the first step, Markdown.
         steps: steps in order.
         course: key that signs results; empty if the lab was not published for a course.
+        own: values drawn for the student, by name; see `own_numbers`.
+        code: code from which they were drawn; empty for the first values.
     """
 
     name: str
@@ -297,6 +305,8 @@ class Lab:
     introduction: str
     steps: tuple[Step, ...]
     course: str = ""
+    own: Mapping[str, str] = field(default_factory=dict)
+    code: str = ""
 
     @property
     def is_published(self) -> bool:

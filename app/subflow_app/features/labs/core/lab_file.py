@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from subflow_app.features.labs.core.lab import (
     script_beside,
 )
 from subflow_app.features.labs.core.misconceptions import SKETCH_FUNCTIONS
+from subflow_app.features.labs.core.own_numbers import OwnNumbersError, drawn, filled, lists_of
 from subflow_app.features.labs.core.scenario_values import is_key
 from subflow_app.features.labs.core.sealing import Sealed
 from subflow_app.features.labs.core.solution import SolutionError, parse_order
@@ -167,6 +168,7 @@ _QUESTION = (
     Param("answer", Dimension.TEXT, "The text of an option, or an expression.", default="", allows_lines=True),
     Param("unit", Dimension.TEXT, "Of the number.", default=""),
     Param("tolerance", Dimension.RATIO, "How far a number may be off.", default=0.05, minimum=0, maximum=1),
+    Param("text", Dimension.FLAG, "The answer is a free text, collected for the lecturer.", default=False),
     Param("why", Dimension.TEXT, "Shown afterwards.", default="", allows_lines=True),
 )
 
@@ -216,23 +218,33 @@ def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
     return labs, problems
 
 
-def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
+def load_lab(name_or_path: str | Path, *, language: str | None = None, code: str = "") -> Lab:
     """Read a lab file, or a shipped lab by its name or number.
 
     Args:
         name_or_path: name, number or path of the lab.
         language: language of a shipped lab; None for the current language. Untranslated labs are in English.
+        code: code of the student, for a lab with numbers of one's own; empty for the first values.
 
     Raises:
         LabError: if the file or name does not exist, or if the file is invalid; the error lists all its problems.
     """
     path = _find(str(name_or_path), current_language() if language is None else language)
     text = read_text(path, LabError, "a lab")
-    return parse_lab(text, path)
+    return parse_lab(text, path, code)
 
 
-def parse_lab(text: str, path: Path) -> Lab:
-    """Read a lab from the text of its file.
+def with_code(lab: Lab, code: str) -> Lab:
+    """The lab with the numbers of a student; the lab itself if it has no numbers of one's own.
+
+    Raises:
+        LabError: if the file has become invalid.
+    """
+    return lab if not lab.own or code == lab.code else load_lab(lab.path, code=code)
+
+
+def parse_lab(text: str, path: Path, code: str = "") -> Lab:
+    """Read a lab from the text of its file, with the numbers that a code draws.
 
     Raises:
         LabError: if the text is invalid; the error lists all problems, one line each.
@@ -240,12 +252,19 @@ def parse_lab(text: str, path: Path) -> Lab:
     lines = text.replace("\r\n", "\n").split("\n")
     front, body_line = _front_matter(lines, path)
     file_hash = hashlib.sha256(text.encode()).hexdigest()
+    try:
+        own = drawn(lists_of(front), code)
+        front, lines = filled(front, own), filled("\n".join(lines), own).split("\n")
+    except OwnNumbersError as error:
+        raise LabError(f"{path}: {error}") from error
     # An empty line replaces the opening fence, so that line numbers in the front matter equal those of the file.
     return checked(
         front,
         path,
         LabError,
-        lambda tree, report: _Reader(path, report).read(tree, lines[body_line:], body_line, file_hash),
+        lambda tree, report: replace(
+            _Reader(path, report).read(tree, lines[body_line:], body_line, file_hash), own=own, code=code if own else ""
+        ),
     )
 
 
@@ -286,7 +305,7 @@ class _Reader:
         self._functions = functions()
 
     def read(self, tree: Mapping[str, Any], body: Sequence[str], body_line: int, file_hash: str) -> Lab:
-        values = read_section(self._report, (), tree, _LAB, also_known=("set", "scripts", "steps"))
+        values = read_section(self._report, (), tree, _LAB, also_known=("set", "own", "scripts", "steps"))
         introduction, sections = _sections(body, body_line)
         needs = values.get("needs") or ()
         for number, need in enumerate(needs):
@@ -541,6 +560,12 @@ class _Reader:
             ids.add(question_id)
             tolerance = 0.05 if values.get("tolerance") is None else values["tolerance"]
             sealed = self._sealed((*here, "sealed"), checked.get("sealed"), tolerance)
+            is_text = bool(values.get("text"))
+            if is_text and (options or answer or unit or checked.get("mistakes")):
+                self._report.add((*here, "text"), "a free text has no right answer", "no options, answer or mistakes")
+            elif is_text:
+                yield Question(question_id, values.get("ask") or "", why=values.get("why") or "", is_text=True)
+                continue
             if not answer and sealed is None:
                 self._report.add((*here, "answer"), "missing", "the text of an option, or an expression of a number")
             elif sealed is None and options and answer not in options:

@@ -107,6 +107,7 @@ class Progress:
         begin: highest record numbers in the database at the start.
         document: text of the scenario when it was last saved.
         deal: seed for the order of options, different for each student.
+        code: code of the student, from which the numbers of one's own are drawn; empty for the first values.
         steps: progress by ids of steps.
         finished_at: time when the last step was passed; empty until then.
     """
@@ -120,6 +121,7 @@ class Progress:
     steps: Mapping[str, StepProgress] = field(default_factory=dict)
     finished_at: str = ""
     deal: str = ""
+    code: str = ""
 
     def step(self, step_id: str) -> StepProgress:
         """Progress in a step; empty progress if the student has not begun it."""
@@ -255,6 +257,7 @@ def progress_of(document: Any, lab: str) -> Progress:
         begin=Begin(_count(begin["run"]), _count(begin["sweep"]), _count(begin["training"])),
         document=_text(document["document"]),
         deal=_text(document.get("deal", "")),
+        code=_text(document.get("code", "")),
         steps={_text(name): read_step(step) for name, step in document["steps"].items()},
     )
 

@@ -13,6 +13,7 @@ from typing import Any
 from subflow_app.features.labs.core.conformity import allowances
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import Lab, Question
+from subflow_app.features.labs.core.own_numbers import has_place
 from subflow_app.features.labs.core.sealing import Sealed, Told, course_seal
 from subflow_app.features.labs.core.session import dealt
 from subflow_app.foundation.errors import InputError, LabError
@@ -62,11 +63,12 @@ def published_text(lab: Lab, key: str) -> str:
     _, front, body = text.split(f"{_FENCE}\n", 2)
     tree = tomllib.loads(front)
     seal = course_seal(key, lab.name)
-    head = {name: value for name, value in tree.items() if name not in ("set", "scripts", "steps")}
+    head = {name: value for name, value in tree.items() if name not in ("own", "set", "scripts", "steps")}
     parts = ["\n".join(_pairs({**head, "course": seal}))]
-    parts += [f"[{name}]\n" + "\n".join(_pairs(tree[name])) for name in ("set", "scripts") if tree.get(name)]
+    parts += [f"[{name}]\n" + "\n".join(_pairs(tree[name])) for name in ("own", "set", "scripts") if tree.get(name)]
     for table, step in zip(tree["steps"], lab.steps, strict=True):
-        allows = {"allows": list(allowances(step))} if allowances(step) else {}
+        allowed = [each for each in allowances(step) if not has_place(each)]
+        allows = {"allows": allowed} if allowed else {}
         parts += _step({**table, **allows}, {question.id: question for question in step.questions}, f"{seal}/{step.id}")
     return f"{_FENCE}\n" + "\n\n".join(parts) + f"\n{_FENCE}\n{body}"
 
@@ -78,7 +80,9 @@ def _step(table: Mapping[str, Any], questions: Mapping[str, Question], salt: str
         yield "[steps.predict]\n" + "\n".join(_pairs(table["predict"]))
     for asked in table.get("questions", ()):
         question = questions[asked["id"]]
-        sealed = _sealed(question, f"{salt}/{question.id}")
+        # An answer that depends on numbers of one's own cannot be sealed once for all students.
+        is_own = any(map(has_place, (asked.get("answer"), *asked.get("options", ()))))
+        sealed = None if is_own or question.is_text else _sealed(question, f"{salt}/{question.id}")
         if sealed is None:
             yield "[[steps.questions]]\n" + "\n".join(_pairs(asked))
             continue

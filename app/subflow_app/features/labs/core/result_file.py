@@ -30,6 +30,7 @@ from subflow_app.features.labs.core.conformity import has_allowances, odd_change
 from subflow_app.features.labs.core.evidence import Evidence, LabRun
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Question, Step
+from subflow_app.features.labs.core.lab_file import with_code
 from subflow_app.features.labs.core.progress import (
     Answered,
     Predicted,
@@ -208,15 +209,17 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
             is_sure = not _is_of_document(Expression(prediction.number, functions()).calls())
             yield is_sure, f"the file reports the outcome {made.came}, but by its runs it is {number:.6g}"
     elif prediction.kind == SKETCH:
-        came = came_of(prediction, made.value, evidence)
-        if isinstance(came, Missing):
-            yield False, f"the drawn curve was not compared: {came.reason}"
-        elif not isinstance(made.came, int | float) or not math.isclose(made.came, float(came.value), rel_tol=1e-6):
+        found = came_of(prediction, made.value, evidence)
+        if isinstance(found, Missing):
+            yield False, f"the drawn curve was not compared: {found.reason}"
+        elif not isinstance(made.came, int | float) or not math.isclose(made.came, float(found.value), rel_tol=1e-6):
             told = f"the file reports that the drawn curve is off by {made.came}"
-            yield True, f"{told}, but compared with its run it is {came.value:.6g}"
+            yield True, f"{told}, but compared with its run it is {found.value:.6g}"
 
 
 def _of_question(question: Question, given: Sequence[Answered], evidence: Evidence) -> Iterator[tuple[bool, str]]:
+    if question.is_text:  # not graded; web pages do not ask it
+        return
     if not any(each.is_right for each in given):
         yield True, f"the question {question.id} was not answered"
     for each in given:
@@ -321,6 +324,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "student": student,
         "lab": {"name": lab.name, "title": lab.title, "hash": lab.file_hash, "begun_with": progress.lab_hash},
         "deal": progress.deal,
+        "own": {"code": progress.code, "values": dict(with_code(lab, progress.code).own)},
         "begun_at": progress.begun_at,
         "finished_at": progress.finished_at,
         "written_at": now(),
@@ -397,7 +401,8 @@ def verify_result(
         tell: called with the number of finished runs and the total number.
         is_cancelled: called between two runs; True ends the simulation.
     """
-    problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
+    lab = None if lab is None else with_code(lab, code_of(document))
+    problems = [*_signature_problems(document, key), *_count_problems(document, lab), *_own_problems(document, lab)]
     doubts = list(_lab_doubts(document, lab))
     runs: list[RunVerdict] = []
     with nullcontext(again) if again is not None else RunsAgain() as simulator:
@@ -522,6 +527,22 @@ def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[st
             f"the file reports {document.get('passed')} of {document.get('of')} steps as passed; by its steps it is "
             f"{passed} of {len(ids)}"
         )
+
+
+def code_of(document: Mapping[str, Any]) -> str:
+    """The code from which the student's own numbers were drawn; empty in results of older versions."""
+    own = document.get("own")
+    code = own.get("code", "") if isinstance(own, dict) else ""
+    return code if isinstance(code, str) else ""
+
+
+def _own_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    """Draw the student's own numbers again, and compare them with those of the file."""
+    own = document.get("own")
+    if lab is None or not lab.own or document["lab"].get("hash") != lab.file_hash or not isinstance(own, dict):
+        return
+    if own.get("values") != dict(lab.own):
+        yield f'its own numbers are not those of the code "{code_of(document)}"'
 
 
 def _lab_doubts(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:

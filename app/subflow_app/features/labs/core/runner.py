@@ -23,7 +23,7 @@ from subflow_app.features.labs.core.evidence import Evidence, EvidenceReader
 from subflow_app.features.labs.core.lab import Fact, Lab, Prediction, Question, Step, script_beside
 from subflow_app.features.labs.core.progress import Progress
 from subflow_app.features.labs.core.session import Judgement, LabSession, quantity, read_prediction
-from subflow_app.features.labs.core.solution import Order, SolutionError, parse_order
+from subflow_app.features.labs.core.solution import COMPUTED, Order, SolutionError, parse_order
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import AppError, LabError
 from subflow_app.foundation.expressions import UNIT_WORTH, Missing
@@ -147,7 +147,7 @@ class LabRunner:
         self._trained: Path | None = None
         self._last_run = 0
         self._runs = 0
-        self.session = LabSession.begin(lab, store, self._doc.text, None)
+        self.session = LabSession.begin(lab, store, self._doc.text, None, code=lab.code)
         self._reader: EvidenceReader = self.session.reader(store)
 
     def run(self) -> LabOutcome:
@@ -259,6 +259,10 @@ class LabRunner:
             question = step.question(question_id)
         except KeyError:
             raise LabError(f'the step has no question "{question_id}"') from None
+        if said == COMPUTED and not question.options:
+            right = checks.number(question.answer, self.session.evidence(self._reader, self._doc.text, step))
+            if isinstance(right, float):
+                said = repr(right / UNIT_WORTH.get(question.unit, 1.0))
         answered = self.session.judge_answer(self._reader, self._doc.text, step, question, said)
         if not answered.is_right:
             raise LabError(f'"{said}" is wrong; right is {answered.right}')

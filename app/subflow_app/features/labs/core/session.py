@@ -19,6 +19,7 @@ import numpy as np
 from subflow_app.features.labs.core import checks
 from subflow_app.features.labs.core.evidence import Begin, Evidence, EvidenceReader
 from subflow_app.features.labs.core.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
+from subflow_app.features.labs.core.lab_file import with_code
 from subflow_app.features.labs.core.misconceptions import mistake_of
 from subflow_app.features.labs.core.progress import (
     Answered,
@@ -41,6 +42,10 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 2
 """Number of wrong answers after which the right answer is shown; the student must still enter it."""
+
+
+MOST_LETTERS = 4000
+"""Maximum length of a free text."""
 
 
 class StepState(StrEnum):
@@ -88,31 +93,47 @@ class LabSession:
 
     def __init__(self, lab: Lab, progress: Progress, folder: ProgressFolder | None) -> None:
         """Continue from this progress. Without a folder, nothing is saved."""
-        self.lab = lab
+        self.lab = with_code(lab, progress.code)
         self.progress = progress  # the part that is saved
         self._folder = folder
 
     @classmethod
     def begin(
-        cls, lab: Lab, store: Store, document: str, folder: ProgressFolder | None, database: str = ""
+        cls,
+        lab: Lab,
+        store: Store,
+        document: str,
+        folder: ProgressFolder | None,
+        database: str = "",
+        code: str | None = None,
     ) -> LabSession:
         """Begin a lab. Records that are already in the store do not count.
+
+        For a lab with numbers of one's own, they are drawn from ``code``; None: at random, "": the first values.
 
         Raises:
             StoreError: if the store cannot be read.
             LabError: if the progress cannot be saved.
         """
-        session = cls.begin_at(lab, Begin.of(store), document, folder, database)
+        session = cls.begin_at(lab, Begin.of(store), document, folder, database, code)
         session.keep()
         return session
 
     @classmethod
     def begin_at(
-        cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
+        cls,
+        lab: Lab,
+        begin: Begin,
+        document: str,
+        folder: ProgressFolder | None,
+        database: str,
+        code: str | None = None,
     ) -> LabSession:
         """Begin a lab in which records of the store up to `begin` do not count; does not save the progress yet."""
         deal = secrets.token_hex(8)
-        return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
+        code = "" if not lab.own else secrets.token_hex(4) if code is None else code.strip()
+        progress = Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal, code=code)
+        return cls(lab, progress, folder)
 
     def keep(self) -> None:
         """Write the progress to its file, if the session has a folder.
@@ -214,6 +235,10 @@ class LabSession:
         Raises:
             InputError: if the text is not an option or a number, or if the right answer is still unknown.
         """
+        if question.is_text:
+            if not 1 <= len(said.strip()) <= MOST_LETTERS:
+                raise InputError(tr("the text is empty or too long; allowed: 1 to {count} letters", count=MOST_LETTERS))
+            return Answered(said.strip(), True, now(), "")
         if question.options:
             if said not in question.options:
                 raise InputError(tr('"{text}" is not one of the options', text=said))
@@ -460,6 +485,8 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
         given: the answers, at least one.
         is_done: whether the question is answered.
     """
+    if question.is_text:
+        return f"{tr('Kept for your lecturer.')} {question.why}".strip()
     last = given[-1]
     why = question.told_to(last.value, is_right=is_done)
     if is_done:

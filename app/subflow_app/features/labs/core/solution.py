@@ -10,7 +10,7 @@ The orders, one per line of a step:
     script NAME FILE          set a script of the document from a file next to the lab
     run                       run the document; also run seed=3, run seeds=1..5
     predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
-    answer QUESTION VALUE     the text of an option, or a number
+    answer QUESTION VALUE     the text of an option, a number, a free text, or = for the number that the answer computes
     sweep KEY=1%,2% seeds=1..3
                               sweep over values, as with --axis
     fork at=20s link=wifi loss=5%
@@ -75,6 +75,9 @@ _FORMS: Mapping[str, str] = {
     "train": "train AGENT steps=2000",
     "promote": "promote NAME",
 }
+COMPUTED = "="
+"""Value of an answer that the expression of its question computes, for numbers of one's own."""
+
 _POINT = re.compile(r"\s*([0-9.]+)\s*s?\s*:\s*([0-9.]+)\s*\Z")
 
 
