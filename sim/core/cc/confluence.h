@@ -81,7 +81,6 @@ inline constexpr RuleInfo kTight{
     .formula =
         "behind a buffer of fewer than 9 packets, without pacing: a third of LIA's increase, 0.8 of the window after a "
         "loss, and a smaller window if the agent asks for it, within [2, 2 max_epoch_rate srtt + 4]",
-    .computed = "cwnd = min(max(wanted, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The model",
     .numbers = {kWanted, kMaxRate, number::kSrtt},
 };
