@@ -33,7 +33,7 @@ def export_topology(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    r"""Write the network of a scenario for other programs, or as a script for a testbed.
+    r"""Write a scenario's network as GraphML or for a testbed.
 
     graphml has nodes and links. netns is a script that builds the network in network namespaces of this machine, with
     addresses, routes for each path, MPTCP endpoints, and events as timed commands; mininet and containerlab do the same

@@ -17,6 +17,9 @@ import pytest
 from subflow_app.features.testbed.core.formats import export_topology
 from subflow_sim.scenario import parse_scenario
 
+NODES = f"tb{os.getpid()}"
+"""Beginning of the names of nodes, which other runs of the tests do not use."""
+
 SCENARIO = """
 format = 1
 name = "Two ways"
@@ -117,7 +120,7 @@ def lacking() -> str | None:
     for program in ("bash", "ip", "tc", "ss", "sysctl"):
         if shutil.which(program) is None:
             return f"{program} is not installed"
-    made = subprocess.run(["ip", "netns", "add", "sf-tb-trial"], capture_output=True, text=True, check=False)
+    made = subprocess.run(["ip", "netns", "add", f"sf-{NODES}-trial"], capture_output=True, text=True, check=False)
     if made.returncode:
         return f"this machine makes no network namespaces: {made.stderr.strip()}"
     try:
@@ -125,7 +128,7 @@ def lacking() -> str | None:
             [
                 "tc",
                 "-n",
-                "sf-tb-trial",
+                f"sf-{NODES}-trial",
                 "qdisc",
                 "add",
                 "dev",
@@ -134,19 +137,19 @@ def lacking() -> str | None:
                 "tbf",
                 *["rate", "1mbit", "burst", "5k", "limit", "5k"],
             ],
-            ["ip", "-n", "sf-tb-trial", "mptcp", "limits"],
+            ["ip", "-n", f"sf-{NODES}-trial", "mptcp", "limits"],
         ]
         for trial in trials:
             if subprocess.run(trial, capture_output=True, check=False).returncode:
                 return f"this kernel lacks {trial[4] if trial[0] == 'ip' else 'tbf'}"
     finally:
-        subprocess.run(["ip", "netns", "del", "sf-tb-trial"], check=True)
+        subprocess.run(["ip", "netns", "del", f"sf-{NODES}-trial"], check=True)
     return None
 
 
 def namespaces() -> list[str]:
     listed = subprocess.run(["ip", "netns", "list"], capture_output=True, text=True, check=True).stdout
-    return [line for line in listed.splitlines() if line.startswith("sf-tb-") or "trial" in line]
+    return [line for line in listed.splitlines() if line.startswith(f"sf-{NODES}-")]
 
 
 @pytest.fixture
@@ -155,8 +158,12 @@ def script(tmp_path: Path) -> Path:
     if reason is not None:
         pytest.skip(reason)
     path = tmp_path / "two.sh"
-    export_topology(parse_scenario(SCENARIO), {}, path, "netns")
-    for name, text in (("sender.py", SENDER), ("receiver.py", RECEIVER), ("inside.py", INSIDE)):
+    export_topology(parse_scenario(SCENARIO.replace("tb-", f"{NODES}-")), {}, path, "netns")
+    for name, text in (
+        ("sender.py", SENDER),
+        ("receiver.py", RECEIVER),
+        ("inside.py", INSIDE.replace("tb-", f"{NODES}-")),
+    ):
         (tmp_path / name).write_text(text, encoding="utf-8")
     return path
 
@@ -185,7 +192,7 @@ def test_paths_have_the_drawn_rates_and_nothing_is_left(script: Path) -> None:
 def test_an_interrupted_script_leaves_nothing(script: Path) -> None:
     process = subprocess.Popen([script, "sleep", "60"], start_new_session=True)
     deadline = time.monotonic() + 20
-    while time.monotonic() < deadline and len(namespaces()) < 5:
+    while time.monotonic() < deadline and len(namespaces()) < 4:
         time.sleep(0.05)
     assert namespaces()
     os.killpg(process.pid, signal.SIGTERM)  # as a terminal does

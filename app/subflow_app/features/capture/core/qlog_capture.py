@@ -232,10 +232,9 @@ class _Events:
         places = [self._numbers.get(name, 0) for name in captured.subflows]
         timeouts = iter([mark for mark in marks if mark.kind in ("rto", "loss") and mark.owner in self._numbers])
         mark = next(timeouts, None)
-        columns = (captured.time_ns, captured.subflow, captured.incarnation, captured.kind, captured.station)
-        columns += (captured.seq, captured.data_seq, captured.transmission, captured.size_bytes)
-        columns += (captured.payload_bytes,)
-        rows = zip(*(column.tolist() for column in columns), strict=True)
+        heads = (captured.time_ns, captured.subflow, captured.incarnation, captured.kind, captured.station)
+        rests = (captured.seq, captured.data_seq, captured.transmission, captured.size_bytes, captured.payload_bytes)
+        rows = zip(*(column.tolist() for column in (*heads, *rests)), strict=True)
         for row, (time_ns, place, incarnation, kind, station, *rest) in enumerate(rows):
             seq, data_seq, transmission, size, payload = rest
             number = places[place]
