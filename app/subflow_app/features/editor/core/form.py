@@ -406,11 +406,11 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     key = f"flows.{name}"
     kind = text_of(doc.value(f"{key}.kind"))
     groups = {
-        "": ("kind", "from", "to", "count"),
+        "": ("kind", "from", "to", "size", "count"),
         tr("Transport"): ("controller", "scheduler", "ecn", "recv_buffer", "send_buffer"),
         tr("Rate"): ("rate", "packet", "spacing", "on", "off"),
         tr("Paths"): ("paths", "backup", "late", "subflow_limit", "address_limit"),
-        tr("Time and size"): ("start", "stop", "size"),
+        tr("Time"): ("start", "stop"),
     }
     built = []
     for group in _grouped(doc, "flow", key, groups, kind=kind):

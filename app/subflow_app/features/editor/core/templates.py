@@ -17,6 +17,9 @@ from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, sce
 from subflow_app.foundation.toml_edit import read_toml
 from subflow_sim.params import Param, params_by_key
 
+OF_EXAMPLE = " (example)"
+"""Ends the title of a copy of a shipped scenario."""
+
 
 @dataclass(frozen=True, slots=True)
 class TemplateValue:

@@ -21,6 +21,7 @@ from subflow_app.features.editor.core.recovery import UnsavedText
 from subflow_app.features.editor.core.scenario_doc import Change, ScenarioDoc
 from subflow_app.features.editor.core.scenario_edits import Edited
 from subflow_app.features.editor.core.scenario_source import with_contents
+from subflow_app.features.editor.core.templates import OF_EXAMPLE
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.foundation.resources import SCENARIO_SUFFIX, resource_path, scenario_names
@@ -160,7 +161,6 @@ def set_text(stack: QUndoStack, doc: ScenarioDoc, text: str, session: int = 0) -
 
 
 _UNTITLED = translatable("untitled")
-OF_EXAMPLE = " (example)"
 
 
 class Documents(QObject):

@@ -45,6 +45,7 @@ from subflow_app.features.training.qt.evaluation_view import EvaluationView
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.expected_errors import is_expected
 from subflow_app.foundation.jobs.progress import JobState
+from subflow_app.foundation.paths import file_stem
 from subflow_app.foundation.problem_texts import error_text, problem_text
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.dialogs import SCENARIO_FILTER, Dialogs
@@ -384,7 +385,6 @@ class TrainPage(QWidget):
         from subflow_app.features.paper.core.exported_figure import ExportedFigure
         from subflow_app.features.paper.core.figure_plan import MOST_PLOTS, FigurePlan
         from subflow_app.foundation.files import write_file
-        from subflow_app.foundation.paths import file_stem
 
         selected = self.selected()
         if not self.has_figure or not selected:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import policies_of
 from subflow_app.features.editor.qt.documents import set_value
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
@@ -146,7 +147,6 @@ class TrainingSession(PanelFeature["TrainPage"]):
 
     def race(self) -> None:
         """Runs the open scenario with the policy of the selected training run, and then with the chosen rival."""
-        from subflow_app.features.catalog.core.uses import policies_of
         from subflow_app.features.training.core.evaluations import is_raced, race_sources
 
         selected = self.content.selected()

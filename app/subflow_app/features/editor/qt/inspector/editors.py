@@ -323,7 +323,7 @@ class PathsEditor(QPushButton):
         super().__init__(parent)
         self.session = 0
         self._paths = ""
-        self.setIcon(icon("edit_paths"))
+        self.setIcon(icon("paths"))
         self.setAutoDefault(False)
         set_style(self, lambda _t: "PathsEditor { text-align: left; }")
 
