@@ -63,9 +63,7 @@ inline constexpr RuleInfo kTimeout{
     .formula = "cwnd = what is still on its way + 1",
     .computed = "cwnd = pipe + 1",
     .source = "RFC 5681 section 3.1; Linux tcp_enter_loss",
-    .numbers = {kPipe,
-                {"backoffs", "how often the timeout was doubled"},
-                {"rto_s", "retransmission timeout that expired"}},
+    .numbers = {kPipe, {"backoffs", "how often the timeout was doubled"}, {"rto_s", "retransmission timeout"}},
 };
 inline constexpr RuleInfo kUndo{
     .name = "undo",

@@ -306,6 +306,21 @@ def test_a_replay_from_the_middle_finds_the_same_cause(
             assert story.queue.at_s == pytest.approx(loss.fate_s)
 
 
+def test_an_agents_action_is_told_in_words(store: Store) -> None:
+    scenario = scenario_of("rlx-training")
+    run_id = RunJob(scenario, text_of("rlx-training"), store=store).run().run_id
+    assert run_id is not None
+    steps = DecisionSteps(Replay.stored(store, run_id), scenario.mss_bytes)
+    acted = next(point.told for point in points("rlx-training")[0] if point.told.cause == "action")
+    point = steps.go_to(acted.owner, acted.time_s)
+    while point.told.cause != "action":
+        point = steps.step(-1)
+    rule = point.story.steps[-1]
+    assert rule.title == "Rule: the agent's action"
+    assert rule.text.startswith("The agent rl-explore acted. download/1: ")
+    assert "Mbit/s" in rule.text or "pkt" in rule.text
+
+
 def test_flight_size_is_what_was_in_flight() -> None:
     scenario = scenario_of("demo")
     simulation = Simulation(scenario)

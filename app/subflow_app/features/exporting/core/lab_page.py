@@ -466,7 +466,7 @@ LAB = PageKind(
     ("page.css", "lab.css"),
     (
         *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
-        *("whatif.js", "events.js", "worked.js", "why.js", "tables.js", "../explorable.js", "lab_words.js"),
+        *("whatif.js", "events.js", "worked.js", "story.js", "why.js", "tables.js", "../explorable.js", "lab_words.js"),
         *("sealed.js", "lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
     ),

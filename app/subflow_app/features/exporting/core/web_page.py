@@ -99,7 +99,7 @@ def _node(whole: Expression, node: ast.expr) -> Any:
 FORMAT = 1
 SCRIPTS = (
     *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
-    *("topology.js", "whatif.js", "events.js", "worked.js", "why.js", "tables.js"),
+    *("topology.js", "whatif.js", "events.js", "worked.js", "story.js", "why.js", "tables.js"),
     *("sweep.js", "chapters.js", "main.js"),
 )
 

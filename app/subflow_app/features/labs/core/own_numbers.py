@@ -57,7 +57,7 @@ def drawn(lists: Mapping[str, object], code: str) -> dict[str, str]:
 
 
 def lists_of(front: str) -> dict[str, object]:
-    """The lists of values in the front matter of a lab, by name; empty if it has none or cannot be parsed.
+    """The lists of values in the front matter of a lab, by name; an empty table without any, or if it is no TOML.
 
     Raises:
         OwnNumbersError: if the entry "own" is not a table.
