@@ -332,7 +332,8 @@ class Legend(QScrollArea):
         longest = max(map(metrics.horizontalAdvance, names), default=0)
         least, most = (count * metrics.averageCharWidth() for count in (_LEAST_NAME_LETTERS, _MOST_NAME_LETTERS))
         name = max(min(longest, most), least)
-        return name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths)
+        bar = self.verticalScrollBar().sizeHint().width()  # a block with many lines scrolls
+        return name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths) + bar
 
     def height_below(self, width: int) -> int:
         """Height that the blocks need below the plots at this width, px."""
