@@ -113,7 +113,7 @@ def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtB
 def test_names_of_the_legend_are_whole(
     window: MainWindow, qtbot: QtBot, run_once: Callable[[], int], size: tuple[int, int]
 ) -> None:
-    window.documents.open_text(TWO_PATHS.replace("lte", "backhaul-link"), "two-paths")
+    window.documents.open_text(TWO_PATHS.replace("lte", "backhaul"), "two-paths")
     run_once()
     QTest.keyClick(window, Qt.Key.Key_F11)
     window.resize(*size)
@@ -122,7 +122,7 @@ def test_names_of_the_legend_are_whole(
     block = legend.blocks[0]
     qtbot.waitUntil(at_rest(lambda: (block.columnWidth(0), block.viewport().width())))
     names = [block.shown_name(row) for row in range(block.line_count)]
-    assert names == ["wifi", "backhaul-link", "total"]
+    assert names == ["wifi", "backhaul", "total"]
     assert block.header().length() <= block.viewport().width()
     QTest.keyClick(window.plots, Qt.Key.Key_Escape)
     qtbot.waitUntil(lambda: window.presentation.geometry_before is None)

@@ -58,6 +58,7 @@ class _MadeRun:
         self.count = SAMPLES
         self.labels = {f"flow/{number}": f"flow · path {number}" for number in range(1, CURVES + 1)}
         self.controllers = {"flow": "lia"}
+        self.versions: dict[str, str] = {}
         self._times = sample_times(_INTERVAL_S, _INTERVAL_S, SAMPLES)
         self._values = {
             owner: (20 + 5 * rank + (self._times * (1 + rank / 7)) % 20 + random.normal(0, 1, SAMPLES)).astype(

@@ -162,6 +162,7 @@ class MainToolbar(QToolBar):
 
     def _needed_width(self) -> int:
         layout = self.layout()
+        assert layout is not None
         layout.invalidate()
         return layout.sizeHint().width()
 

@@ -169,7 +169,7 @@ def test_dragging_scrubs_forwards_and_backwards_and_everything_goes_along(stage:
     track = stage.strip.track
 
     def x_of(time_s: float) -> QPoint:
-        return QPoint(round(track._x_of(np.array(time_s))), track.height() // 2)
+        return QPoint(round(float(track._x_of(np.array(time_s)))), track.height() // 2)
 
     QTest.mousePress(track, Qt.MouseButton.LeftButton, pos=x_of(2.0))
     shown: list[tuple[float, float, float]] = []

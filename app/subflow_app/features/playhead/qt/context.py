@@ -203,8 +203,8 @@ class ContextFeature(Feature):
             return tr("Run {number}", number=row.id), " · ".join(parts)
         shorts = told_apart(run_names(runs))[1]
         shown = shorts[runs.index(run)]
-        controllers = dict.fromkeys(name for each in runs for name in each.controllers.values())
-        listed = ", ".join(shorts if len(runs) <= _MOST_LISTED else controllers)
+        all_controllers = dict.fromkeys(name for each in runs for name in each.controllers.values())
+        listed = ", ".join(shorts if len(runs) <= _MOST_LISTED else all_controllers)
         words = tr("{runs} · the network shows {run}", runs=listed, run=shown)
         return trn("{count} run", "{count} runs", len(runs)), words
 

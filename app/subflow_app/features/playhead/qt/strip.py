@@ -157,8 +157,8 @@ class TransportStrip(QWidget):
         self._status.setParent(self._cell)
         times = (self.field, self._end, self._left_out)
         last = (self.live, (self._status, 1), self.speed)
-        h_box(self._cell, *self.buttons.values(), 4, *times, *last, margins=(6, 2, 4, 2), spacing=2)
-        self._cell.layout().addStretch(0)
+        row = h_box(self._cell, *self.buttons.values(), 4, *times, *last, margins=(6, 2, 4, 2), spacing=2)
+        row.addStretch(0)
         set_style(
             self,
             lambda t: (

@@ -182,10 +182,9 @@ class LegendBlock(QTreeView):
             return
         room = self.header().sectionSize(NAME) - _SAMPLE_WIDTH - _GAP - _EDGE
         width = self.fontMetrics().horizontalAdvance
-        for short in (False, True):
-            names = self._model.names(self.place, short=short)
-            if all(width(name) <= room for name in names):
-                break
+        names = self._model.names(self.place, short=False)
+        if any(width(name) > room for name in names):
+            names = self._model.names(self.place, short=True)
         self._names = fitted(names, room, width)
         self.viewport().update()
 
@@ -231,7 +230,9 @@ class LegendBlock(QTreeView):
             self._model.show_only(index)
         self._hidden_before = None  # the release that follows changes nothing
 
-    def currentChanged(self, current: QModelIndex, previous: QModelIndex) -> None:
+    def currentChanged(
+        self, current: QModelIndex | QPersistentModelIndex, previous: QModelIndex | QPersistentModelIndex
+    ) -> None:
         """Announces the line that was chosen by key."""
         super().currentChanged(current, previous)
         line = self._model.id_at(current)
@@ -332,7 +333,8 @@ class Legend(QScrollArea):
         longest = max(map(metrics.horizontalAdvance, names), default=0)
         least, most = (count * metrics.averageCharWidth() for count in (_LEAST_NAME_LETTERS, _MOST_NAME_LETTERS))
         name = max(min(longest, most), least)
-        return name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths)
+        bar = self.verticalScrollBar().sizeHint().width()  # a block with many lines scrolls
+        return name + _SAMPLE_WIDTH + _GAP + 2 * _EDGE + _RIGHT + sum(self._widths) + bar
 
     def height_below(self, width: int) -> int:
         """Height that the blocks need below the plots at this width, px."""
@@ -348,11 +350,11 @@ class Legend(QScrollArea):
         bottom = 0
         tops = [self._tops.get(self._model.specs[block.place].id) for block in self.blocks]
         for number, block in enumerate(self.blocks):
-            top = max(tops[number], bottom) if tops[number] is not None else bottom
+            wanted = tops[number]
+            top = bottom if wanted is None else max(wanted, bottom)
             later = [other for other in tops[number + 1 :] if other is not None and other > top]
             end = min(later, default=height)
-            has_place = tops[number] is not None
-            room = max(end - top - 4, 0) if has_place else max(height - top, 0)
+            room = max(height - top if wanted is None else end - top - 4, 0)
             block.set_words_shown(block.needed_height <= room)
             block.setGeometry(QRect(0, top, width - _RIGHT, min(block.needed_height, room)))
             block.setVisible(room > block.row_height)
@@ -503,7 +505,7 @@ class _LineDelegate(QStyledItemDelegate):
         """Draws the entry, then sample and name."""
         painter.save()
         curve = index.data(CURVE_ROLE)
-        line = index.siblingAtColumn(NAME)
+        line = index.model().index(index.row(), NAME, index.parent())
         is_hidden = isinstance(curve, Curve) and line.data(Qt.ItemDataRole.CheckStateRole) == Qt.CheckState.Unchecked
         painter.setOpacity(0.4 if is_hidden else 1.0)
         super().paint(painter, option, index)

@@ -422,7 +422,8 @@ class LegendModel(TreeModel):
         if not above:
             return self._plots[index.row()]
         plot = self._plots[above - 1]
-        return [*plot.lines, *plot.words][index.row()]
+        items: list[_Line | _Words] = [*plot.lines, *plot.words]
+        return items[index.row()]
 
     def _lines_at(self, index: Index) -> list[_Line]:
         item = self._item_at(index)

@@ -477,8 +477,9 @@ class EventStrip(QAbstractScrollArea):
         drag = self._drag
         if drag.item is None:
             step = self._snap_step(event.modifiers())
-            ends = sorted(strip.snapped(time_s, step, 0.0, self._duration_s) for time_s in (drag.from_s, now_s))
-            drag.preview = Preview(_NEW, *ends, drag.preview.new_row)
+            ends = (strip.snapped(time_s, step, 0.0, self._duration_s) for time_s in (drag.from_s, now_s))
+            first_s, last_s = sorted(ends)
+            drag.preview = Preview(_NEW, first_s, last_s, drag.preview.new_row)
         else:
             drag.preview = self._dragged(drag.item, drag.part, now_s - drag.from_s, event.modifiers())
         self.viewport().update()
