@@ -27,6 +27,7 @@ DISTRIBUTION_OF = {
     "PySide6": "PySide6-Essentials",
     "PySide6QtAds": "PySide6-QtAds",
     "shiboken6": "PySide6-Essentials",
+    "yaml": "PyYAML",
 }
 
 MOST_WINDOWS = 30

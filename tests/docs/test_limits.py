@@ -16,7 +16,7 @@ from tests.helpers.members import for_each
 from tests.helpers.printed_code import ROOT
 from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.features.editor.core import graph_files, recovery
+from subflow_app.features.editor.core import graph_files, graph_formats, recovery
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.exporting.core import verification
 from subflow_app.features.gallery.core import axis
@@ -267,7 +267,7 @@ LIMITS = (
         "too large",
         name="a.sweep.toml",
     ),
-    of_file("a graph (GraphML, GML)", graph_files.MAX_BYTES, graph_files.read_graph, "is too large"),
+    of_file("a graph (GraphML, GML)", graph_files.MAX_BYTES, graph_formats.read_graph, "is too large"),
     of_file("a result of a lab", result_file.MAX_BYTES, result_file.read_result, "too large for a result"),
     of_file("the progress in a lab", progress.MOST_BYTES, read_progress, "larger than", name="lab.json"),
     of_file("the settings", settings.MOST_BYTES, read_settings, "not read", name="settings.json"),
@@ -314,13 +314,13 @@ LIMITS = (
     Limit(
         "nodes of a graph",
         graph_files.MAX_NODES,
-        lambda at, n: graph_files.read_graph(write_graph(at, n, 1)),
+        lambda at, n: graph_formats.read_graph(write_graph(at, n, 1)),
         "too large",
     ),
     Limit(
         "edges of a graph",
         graph_files.MAX_EDGES,
-        lambda at, n: graph_files.read_graph(write_graph(at, 2, n)),
+        lambda at, n: graph_formats.read_graph(write_graph(at, 2, n)),
         "too large",
     ),
     Limit("memory of a run", 4 * 10**9, lambda _, n: run_takes(memory_bytes=n), "limit of 4.0 GB", shown="4 GB"),

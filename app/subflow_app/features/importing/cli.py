@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import typer
 
 from subflow_app.foundation.errors import InputError
+from subflow_app.foundation.paths import policy_folder
 from subflow_app.terminal.failures import stopped_by
 from subflow_app.terminal.options import Database, Json, ListedCommand, opened_store, positive_time_option
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_rows
@@ -279,7 +280,6 @@ def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json
     """Make a scenario of a run in a page, print the result unless as JSON, and return the document."""
     from subflow_app.features.exporting.core.page_import import read_page
     from subflow_app.features.policies.core import keep_policies
-    from subflow_app.foundation.paths import policy_folder
 
     found = read_page(file).scenario(run)
     added = keep_policies(found.policies)

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from tests.helpers.members import for_each
 
-from subflow_app.features.editor.core.graph_files import GraphFileError, read_graph
+from subflow_app.features.editor.core.graph_files import GraphFileError
+from subflow_app.features.editor.core.graph_formats import read_graph
 from subflow_app.features.editor.core.graph_import import Imported, distance_m, import_graph
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 

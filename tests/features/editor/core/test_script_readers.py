@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.features.editor.core.graph_files import GraphFileError, read_graph
+from subflow_app.features.editor.core.graph_files import GraphFileError
+from subflow_app.features.editor.core.graph_formats import read_graph
 from subflow_app.features.editor.core.graph_import import Imported, import_graph
 from subflow_app.features.importing.core.door import Way, recognise
 from subflow_sim.scenario import Link, parse_scenario

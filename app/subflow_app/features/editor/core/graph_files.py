@@ -21,7 +21,6 @@ from subflow_app.features.editor.core.layout import Point
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.number_text import count_text
-from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.scenario import Link, LinkDirection, Scenario
 from subflow_sim.units import Dimension, format_quantity
@@ -32,7 +31,6 @@ MAX_EDGES = 20_000
 
 Value: TypeAlias = "str | float | dict[str, Value]"
 
-_HEAD_BYTES = 16384
 GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml")
 
 
@@ -89,50 +87,12 @@ class RawGraph:
     notes: list[str] = field(default_factory=list)
 
 
-def read_graph(path: Path) -> RawGraph:
-    """Read a file with a topology, in the format that its content shows.
+def check_graph(graph: RawGraph) -> None:
+    """Refuse a graph without nodes, with a repeated node, or with an edge to a node that it lacks.
 
     Raises:
-        GraphFileError: if the file is unreadable, too large, in a different format, or not a consistent graph.
+        GraphFileError: with the line of the problem.
     """
-    try:
-        content = read_file(path, MAX_BYTES)
-    except TooLargeFileError as error:
-        raise GraphFileError(
-            str(path), None, "is too large", f"a file of at most {MAX_BYTES // 1_000_000} MB"
-        ) from error
-    except OSError as error:
-        raise GraphFileError(
-            str(path), None, f"cannot be opened: {error.strerror or error}", "a file with a topology"
-        ) from error
-    graph = _read(content, str(path))
-    _check(graph)
-    return graph
-
-
-def _read(content: bytes, file: str) -> RawGraph:
-    # Imported here, because the readers import this module.
-    from subflow_app.features.editor.core.containerlab_reader import looks_like_containerlab, read_containerlab
-    from subflow_app.features.editor.core.mininet_reader import looks_like_mininet, read_mininet
-    from subflow_app.features.editor.core.tc_reader import looks_like_tc, read_tc
-    from subflow_app.features.editor.core.topology_json import read_topology_json
-
-    start = content.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"<"):
-        return _GraphmlReader(file).read(content)
-    if start.startswith(b"{"):
-        return read_topology_json(content, file)
-    head = start[:_HEAD_BYTES].decode("utf-8", "replace").lower()
-    if looks_like_mininet(head):
-        return read_mininet(content, file)
-    if looks_like_containerlab(head):
-        return read_containerlab(content, file)
-    if looks_like_tc(head):
-        return read_tc(content, file)
-    return _read_gml(content, file)
-
-
-def _check(graph: RawGraph) -> None:
     if not graph.nodes:
         raise GraphFileError(graph.file, None, "holds no nodes", "a graph of at least two nodes and a link")
     known: dict[str, int] = {}
@@ -162,10 +122,11 @@ def check_count(graph: RawGraph, line: int) -> None:
 # --- GraphML --------------------------------------------------------------------------------------------------------
 
 
-class _GraphmlReader:
+class GraphmlReader:
     """Builds a graph from the events of an XML parser."""
 
     def __init__(self, file: str) -> None:
+        """Name the file `file` in messages."""
         self._graph = RawGraph(file, "GraphML")
         self._keys: dict[str, tuple[str, str, str]] = {}  # id -> name, type, kind of element
         self._defaults: dict[str, dict[str, Value]] = {"node": {}, "edge": {}}
@@ -185,6 +146,11 @@ class _GraphmlReader:
         self._parser.CharacterDataHandler = self._on_text
 
     def read(self, content: bytes) -> RawGraph:
+        """Read GraphML, or XML of SNDlib.
+
+        Raises:
+            GraphFileError: with the line of the problem.
+        """
         try:
             self._parser.Parse(content, True)
         except expat.ExpatError as error:
@@ -331,7 +297,12 @@ _NAMED = {"amp": "&", "lt": "<", "gt": ">", "quot": '"', "apos": "'"}
 _DEEPEST = 20
 
 
-def _read_gml(content: bytes, file: str) -> RawGraph:
+def read_gml(content: bytes, file: str) -> RawGraph:
+    """Read GML.
+
+    Raises:
+        GraphFileError: with the line of the problem.
+    """
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:

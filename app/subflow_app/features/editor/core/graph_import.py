@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, read_graph
+from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value
+from subflow_app.features.editor.core.graph_formats import read_graph
 from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point, apart, laid_out
 from subflow_app.features.editor.core.rate_labels import rate_in
 from subflow_app.foundation.toml_edit import render_text
