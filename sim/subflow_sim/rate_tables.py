@@ -1,4 +1,4 @@
-"""Tables of other programs as recordings: columns by their headings, such as the 5G and LTE data sets have them.
+"""Tables of other programs as recordings, with columns by their headings, for example of 5G and LTE data sets.
 
 A table needs a column of times and one of the wanted quantity, each with its unit in the heading (``rate_kbps``,
 ``Throughput (Mbit/s)``) or known from a data set: DL_bitrate and UL_bitrate are in kbit/s (Raca et al. 2018, "Beyond
@@ -27,7 +27,7 @@ _RATES = {
     "gbps": 1e9, "gbit/s": 1e9,
 }  # fmt: skip
 _SHARES = {"%": 0.01, "percent": 0.01, "pct": 0.01, "ratio": 1.0, "share": 1.0}
-# By quantity: names in lower case, units, and the unit of a data set whose headings have none.
+# By quantity: names in lower case, units, and the units of data sets whose headings omit them.
 _NAMES: Mapping[str, tuple[Sequence[str], Mapping[str, float], Mapping[str, float]]] = {
     "time": (("time", "timestamp", "t", "elapsed", "date", "datetime", "epoch"), _TIMES, {}),
     "rate": (
