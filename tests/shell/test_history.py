@@ -59,6 +59,7 @@ def test_keys_work_in_the_table(window: MainWindow, two_runs: tuple[int, int], q
 
 
 def test_runs_that_cannot_be_seen_are_not_deleted(window: MainWindow, two_runs: tuple[int, int]) -> None:
+    window.docks.set_open("history", True)
     window.history.select([two_runs[0]])
     assert window.bar["history.delete"].isEnabled()
     window.docks.set_open("history", False)
@@ -114,6 +115,7 @@ def test_the_title_names_the_run_whose_scenario_was_opened(window: MainWindow, t
 def test_banner_brings_back_its_own_run_also_after_other_changes(
     window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int], qtbot: QtBot
 ) -> None:
+    window.docks.set_open("history", True)
     window.history.select([two_runs[1]])
     window.bar.trigger("history.delete")
     dialogs.answer("line", "renamed meanwhile")
@@ -128,6 +130,7 @@ def test_banner_brings_back_its_own_run_also_after_other_changes(
 def test_deleted_runs_are_removed_for_good_only_when_it_is_meant(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, two_runs: tuple[int, int]
 ) -> None:
+    window.docks.set_open("history", True)
     window.history.select([two_runs[0]])
     window.bar.trigger("history.delete")
     dialogs.answer("confirm", False, True)

@@ -55,7 +55,7 @@ def test_the_button_that_a_step_speaks_of_is_outlined(labs: Teacher, page: StepP
 
 def test_a_plot_below_the_fold_is_scrolled_to(window: MainWindow, run_once: Callable[[], int], qtbot: QtBot) -> None:
     window.resize(1358, 732)
-    for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput"):
+    for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput", "inflight", "drops", "loss_ratio"):
         window.set_plot_shown(plot_id, True)
     run_once()
     scroll = child(window.plots, PlotScroll)

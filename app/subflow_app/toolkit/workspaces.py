@@ -218,7 +218,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("events", Side.TAB, "history"),
             Place("compare", Side.TAB, "history"),
         ),
-        columns=(0.38, 0.62),
+        columns=(0.37, 0.63),
         rows={"plots": (0.7, 0.3)},
         front=("script",),
     ),

@@ -152,7 +152,9 @@ def import_trace(
     as_json: Json = False,
     database: Database = None,
 ) -> None:
-    """Import a measurement as a run; `subflow import` does the same, and recognises networks, too.
+    """Import a measurement as a run.
+
+    `subflow import` does the same, and recognises networks, too.
 
     The run has the tag "measured", and is plotted and compared like any other.
 

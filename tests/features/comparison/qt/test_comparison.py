@@ -87,7 +87,7 @@ def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, com
     view = compared.view
     QAbstractItemModelTester(view.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
     # The group of the oldest run is the first reference.
-    assert headings(compared) == ["Figure", "A: lia", "B: olia", "B − A", "B: significance"]
+    assert headings(compared) == ["Measure", "A: lia", "B: olia", "B − A", "B: significance"]
     name, lia, olia, difference, significance = cells(compared)
     assert (name, "±" in lia, "±" in olia) == ("Goodput, Mbit/s", True, True)
     assert difference.endswith("%)")

@@ -61,7 +61,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     qtbot.waitUntil(lambda: bool(dialogs.told), timeout=60_000)
     text = dialogs.told[-1][-1]
     assert text.startswith("Confirmed: the same run.")
-    assert "byte for byte" not in text, "a light bundle holds no samples"
+    assert ".csv: byte for byte" not in text, "a light bundle holds no samples"
 
     bundle.write_text("no archive")
     dialogs.answer("open_path", bundle)

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 from tests.helpers.members import for_each
 
-from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
+from subflow_app.features.paper.core.figure_plan import FigureChoice
 from subflow_app.foundation.settings import Settings, load_settings, save_settings
 
 
@@ -36,4 +36,4 @@ def test_a_style_has_its_own_width_and_the_height_that_was_chosen() -> None:
     style = FigureChoice("ieee", width_mm=300.0, height_mm=33.0).paper_style
 
     assert (style.width_mm, style.plot_height_mm) == (88.9, 33.0)
-    assert FigureChoice().style == AS_SHOWN
+    assert FigureChoice().style == "ieee"

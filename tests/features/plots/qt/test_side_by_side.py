@@ -19,7 +19,7 @@ from tests.helpers.present import child
 from subflow_app.features.exporting.core.exports import export_shown
 from subflow_app.features.exporting.qt.plots_figure import shown_plan
 from subflow_app.features.forking.core.words import Ghost
-from subflow_app.features.paper.core.figure_plan import FigureChoice
+from subflow_app.features.paper.core.figure_plan import AS_SHOWN, FigureChoice
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.plots.core import Bar
 from subflow_app.features.plots.core.drawing import BY_SUBFLOW, CurveChoices
@@ -55,7 +55,9 @@ def show(view: PlotView, *controllers: str) -> list[list[TimePlot]]:
 
 
 def as_shown(stack: PlotStack, height_mm: float = 150.0) -> bytes:
-    return render_figure(FigureChoice(height_mm=height_mm).look("").of(shown_plan(stack, has_all=True), "svg"))
+    return render_figure(
+        FigureChoice(AS_SHOWN, height_mm=height_mm).look("").of(shown_plan(stack, has_all=True), "svg")
+    )
 
 
 def rows(stack: PlotStack) -> list[list[TimePlot]]:

@@ -241,6 +241,7 @@ _EMPTY_TEXT = translatable(
     "decided, its formula with the numbers filled in, and its source. Click another curve of a subflow for its "
     "latest decision, or one of a flow with several subflows for the choice of its scheduler."
 )
+_LEAST_PART = 44  # px
 _LEAST_WIDTH_BESIDE = 640  # px
 
 
@@ -331,6 +332,9 @@ class ExplainPanel(QWidget):
         self._body.addWidget(scroll, 5)
         self._body.addWidget(self.lines, 4)
         self._body.addWidget(self.numbers, 3)
+        for part in (scroll, self.lines, self.numbers):
+            # All of them scroll, and the panel must fit below the plots of a small window.
+            part.setMinimumHeight(_LEAST_PART)
         v_box(content, head, (self._body, 1), self.watches, margins=(8, 6, 8, 6), spacing=6)
         return content
 

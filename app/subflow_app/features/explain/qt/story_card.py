@@ -6,7 +6,7 @@ import html
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from subflow_app.features.explain.core.causes import QueueCurve
 from subflow_app.features.explain.core.story import CAUSE, RULE, Story, StoryStep, Try, link_text
@@ -95,10 +95,10 @@ class StepRow(QWidget):
         """Create a hidden row for steps of this kind; ``below`` are shown under its text."""
         super().__init__(parent)
         self.setObjectName(f"explain_{kind}")
-        self.time = named(muted(QLabel(self)), f"explain_{kind}_time")
+        self.time = named(muted(Label(self)), f"explain_{kind}_time")
         self.time.setFixedWidth(_TIME_WIDTH)
         self.time.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
-        self._mark = QLabel(self)
+        self._mark = Label(self)
         self._mark.setFixedWidth(_ICON)
         self._mark.setAlignment(Qt.AlignmentFlag.AlignTop)
         self.title = named(Label(self, wordWrap=True), f"explain_{kind}_title")

@@ -20,7 +20,7 @@ from subflow_app.features.exporting.core.run_export import RunExport
 from subflow_app.features.exporting.core.table_formats import TABLE_FORMATS
 from subflow_app.features.exporting.core.web_page import is_offered
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
@@ -116,8 +116,9 @@ class RunExportDialog(QDialog):
         form.addRow(tr("F&ile:"), self.packet_file)
         form.addRow(tr("&Flow:"), self.flow)
         form.addRow(tr("&Seen:"), self.station)
-        form.addRow(tr("F&rom:"), self.since)
-        form.addRow(tr("&To:"), self.until)
+        to = Label(tr("&To:"), self)
+        to.setBuddy(self.until)
+        form.addRow(tr("F&rom:"), h_box(None, (self.since, 1), to, (self.until, 1)))
         told = Label(
             tr("The run is simulated again for this. Data are zeros; the opening of connections is invented."), self
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.editor.core.scenario_source import with_contents
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import render_text
@@ -18,7 +18,6 @@ from subflow_sim.delivery_trace import OPPORTUNITY_BYTES, parse_trace
 from subflow_sim.errors import ParamError
 from subflow_sim.loss_trace import parse_losses
 from subflow_sim.recording import has_columns, read_recording
-from subflow_sim.scenario import parse_scenario
 
 _DATA_SET = ("dl_bitrate", "ul_bitrate")
 _MAHIMAHI_LINES = 3
@@ -42,7 +41,7 @@ class Recorded:
         """The scenario for another folder or none: the recording is embedded unless it lies in the folder."""
         if folder is not None and folder.resolve() == self.path.parent.resolve():
             return self.text
-        scenario = parse_scenario(self.text, folder=self.path.parent, algorithms=app_catalog())
+        scenario = read_scenario(Use.DOCUMENT, self.text, file=self.path.name, folder=self.path.parent)
         return with_contents(self.text, scenario)
 
     @property

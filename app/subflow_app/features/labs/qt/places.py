@@ -110,7 +110,17 @@ def _panel(ports: LabPorts, name: str) -> QRect | None:
         return None
     if not docks.is_open(name):
         return _action(ports, f"view.{name}")
-    return place_of_widget(window, docks.content(name)) or place_of_widget(window, docks.tab(name))
+    return (
+        place_of_widget(window, docks.content(name)) or place_of_widget(window, docks.tab(name)) or _around(ports, name)
+    )
+
+
+def _around(ports: LabPorts, name: str) -> QRect | None:
+    """Rectangle of a panel whose parts cover it completely; None if it is hidden."""
+    content, window = ports.docks.content(name), ports.window()
+    if not content.isVisible() or content.window() is not window:
+        return None
+    return QRect(content.mapTo(window, QPoint()), content.size())
 
 
 def _action(ports: LabPorts, name: str) -> QRect | None:
