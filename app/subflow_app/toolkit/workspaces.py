@@ -485,11 +485,6 @@ class Workspaces(QObject):
         if outer is not None and self._has_column:
             self._top = outer.sizes()[0]
 
-    @property
-    def side_width(self) -> int:
-        """Width of the inspector and of the legend below it, px."""
-        return self._side
-
     def set_side_width(self, width: int) -> None:
         """Set the width of the inspector beside the topology, px, as the user chose it."""
         if width != self._side and width > 0:

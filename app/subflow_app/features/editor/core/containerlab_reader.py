@@ -11,7 +11,6 @@ from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge
 _HOST_KINDS = ("linux", "generic_vm", "k8s-kind")
 _OUTSIDE = ("host", "mgmt-net", "macvlan", "vxlan", "vxlan-stitch", "dummy")
 _ALLOWED = "a topology of containerlab: topology: {nodes: ..., links: [{endpoints: [...]}]}"
-_MOST_NODES_OF_YAML = 200_000
 
 
 def looks_like_containerlab(head: str) -> bool:
