@@ -158,7 +158,8 @@ LossTable Network::losses() const {
         } else {
             const auto place =
                 std::ranges::lower_bound(ends, std::tuple(subflow, notice.number, notice.sent), {}, transmission_key);
-            if (place != ends.end() && transmission_key(*place) == std::tuple(subflow, notice.number, notice.sent)) end = *place;
+            if (place != ends.end() && transmission_key(*place) == std::tuple(subflow, notice.number, notice.sent))
+                end = *place;
         }
         std::int64_t overtaken_ns = -1;
         if (end == nullptr || end->what == Fate::Arrived) {
