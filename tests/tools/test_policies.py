@@ -124,17 +124,23 @@ def test_tables_show_seeds_and_the_range_of_ablations(tmp_path: Path, capsys: py
     for seed in (1, 2, 3):
         told_of(tmp_path / "drl-cc", seed, -seed)
     for seed in (1, 2):
+        told_of(tmp_path / "ablations" / "rl-explore" / "gamma", seed, -0.5)
+        told_of(tmp_path / "ablations" / "drl-cc" / "as-printed", seed, -0.75)
         told_of(tmp_path / "ablations" / "drl-cc" / "td3", seed, -0.5)
+    told_of(tmp_path / "rl-explore", 1, -1.0)
     assert policies.main(["table", "drl-cc", "--folder", str(tmp_path), "--markdown"]) == 0
     assert "| drl-cc | 2 | -2.000 | 3.20 | 4.00 | 0.900 | 2.5 |  |" in capsys.readouterr().out
     assert policies.main(["table", "drl-cc", "--ablations", "--folder", str(tmp_path), "--markdown"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[4] == (
-        "| as printed | 2 | -1.500 (-2.000 to -1.000) | 3.15 (3.10 to 3.20) | 3.00 (2.00 to 4.00) | "
+        "| as printed | 2 | -0.750 (-0.750 to -0.750) | 3.15 (3.10 to 3.20) | 3.00 (2.00 to 4.00) | "
         "0.900 (0.900 to 0.900) |"
     )
     assert lines[5].startswith("| TD3 in place of DDPG | 2 | -0.500 (-0.500 to -0.500) |")
     assert lines[6].endswith("| 0 | – | – | – | – |")
+    # The ablations of rl-explore have the recipe's own budget, so the recipe's own trainings stand beside them.
+    assert policies.main(["table", "rl-explore", "--ablations", "--folder", str(tmp_path), "--markdown"]) == 0
+    assert capsys.readouterr().out.splitlines()[4].startswith("| as printed | 1 | -1.000 |")
 
 
 def test_a_single_seed_has_no_range(tmp_path: Path) -> None:
@@ -153,8 +159,8 @@ def test_an_unknown_recipe_or_one_without_ablations_is_refused(capsys: pytest.Ca
 @for_each(
     ("text", "problem"),
     [
-        ("format = 2\nablation = []", r"allowed: format = 1, and tables"),
-        ("format = 1\nablation = 3", r"allowed: format = 1, and tables"),
+        ("format = 2\nablation = []", r"allowed: format = 1, a table"),
+        ("format = 1\nablation = 3", r"allowed: format = 1, a table"),
         ('format = 1\n[[ablation]]\nrecipe = "drl-cc"\nname = "a"', r"ablation 1: says = None; allowed: a text"),
         ('format = 1\n[[ablation]]\nrecipe = "drl-cc"\nname = "A b"\nsays = "x"', r'name = "A b"; allowed: up to 32'),
         ('format = 1\n[[ablation]]\nrecipe = "drl-cc"\nname = "a"\nsays = "x"', r"a of drl-cc changes nothing"),

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from tools.policies.ablations import Ablation, load_ablations
+from tools.policies.ablations import AS_PRINTED, Ablation, load_ablations
 from tools.policies.seeds import ABLATIONS, read_seeds, train, wanted
 from tools.policies.tables import ablations_table, markdown, seeds_table
 
@@ -56,15 +56,17 @@ def ablate(names: Sequence[str], seeds: Sequence[int], folder: Path, jobs: int, 
     """
     trainings: list[WantedTraining] = []
     for name in names:
-        trainings += wanted(load_recipe(name), seeds, folder / name)
-        for each in ablations_of(name):
+        changes = ablations_of(name)
+        if changes[0].name != AS_PRINTED:
+            trainings += wanted(load_recipe(name), seeds, folder / name)
+        for each in changes:
             at = folder / ABLATIONS / name / each.name
             trainings += wanted(each.recipe, seeds, at, label=f"{name} with {each.name}")
     return _carry_out(trainings, jobs, trainer)
 
 
 def ablations_of(name: str) -> list[Ablation]:
-    """The ablations of a recipe.
+    """The ablations of a recipe, after the unchanged recipe if their budget is not the recipe's own.
 
     Raises:
         InputError: if no ablation of this recipe is listed.
@@ -116,7 +118,7 @@ def _show(names: Sequence[str], folder: Path, *, is_markdown: bool, shows_ablati
             changed = {each.name: read_seeds(at / each.name, name, each.name) for each in listed}
             used = {trained.seed for seeds in changed.values() for trained in seeds}
             printed = [each for each in read_seeds(folder / name, name) if each.seed in used]
-            tables.append(ablations_table(name, printed, changed, listed))
+            tables.append(ablations_table(name, changed.pop(AS_PRINTED, printed), changed, listed))
     else:
         known = [name for name in recipe_names() if not names or name in names]
         tables.append(seeds_table([each for name in known for each in read_seeds(folder / name, name)]))

@@ -1,10 +1,15 @@
 """Reads ablations: variants of a recipe that differ from it in one respect.
 
+[steps]
+drl-cc = 4000                     # budget of this recipe's ablations, and of the unchanged recipe beside them
+
 [[ablation]]
 recipe = "drl-cc"                 # a shipped recipe
 name = "td3"                      # lower-case letters, digits and -
 says = "TD3 in place of DDPG"
 options.algorithm = "td3"         # the change, by the keys of recipes
+
+Ablations of a recipe that `[steps]` does not list have the recipe's own budget.
 """
 
 from __future__ import annotations
@@ -25,10 +30,13 @@ from subflow_app.foundation.toml_files import read_text, toml_tree
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,31}")
 _OWN = ("recipe", "name", "says")
 
+AS_PRINTED = "as-printed"
+"""Name of the unchanged recipe with the budget of its ablations."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ablation:
-    """A recipe with one change.
+    """A recipe with one change, or with a smaller budget alone.
 
     Attributes:
         base: name of the recipe without the change.
@@ -44,7 +52,7 @@ class Ablation:
 
 
 def load_ablations(path: Path | None = None) -> tuple[Ablation, ...]:
-    """Read all ablations of a file.
+    """Read all ablations of a file. A recipe with a smaller budget comes first, unchanged, as `AS_PRINTED`.
 
     Args:
         path: path of the file; None: the shipped one.
@@ -55,18 +63,23 @@ def load_ablations(path: Path | None = None) -> tuple[Ablation, ...]:
     path = path or resource_path("agents/ablations.toml")
     tree = toml_tree(read_text(path, RecipeError, "a list of ablations"), path, RecipeError)
     listed = tree.get("ablation")
-    if set(tree) != {"format", "ablation"} or tree["format"] != 1 or not isinstance(listed, list):
-        raise RecipeError(f"{path}: allowed: format = 1, and tables [[ablation]]")
-    found: dict[tuple[str, str], Ablation] = {}
+    is_complete = tree.get("format") == 1 and isinstance(listed, list)
+    if not is_complete or set(tree) - {"format", "steps", "ablation"}:
+        raise RecipeError(f"{path}: allowed: format = 1, a table [steps], and tables [[ablation]]")
+    steps = tree.get("steps", {})
+    found: dict[tuple[str, str], Ablation] = {
+        (base, AS_PRINTED): _changed(path, base, AS_PRINTED, "as printed", {"steps": count})
+        for base, count in steps.items()
+    }
     for number, table in enumerate(listed, start=1):
-        ablation = _ablation(path, number, table)
+        ablation = _ablation(path, number, table, steps)
         if (ablation.base, ablation.name) in found:
             raise RecipeError(f"{path}: the ablation {ablation.name} of {ablation.base} occurs twice")
         found[ablation.base, ablation.name] = ablation
     return tuple(found.values())
 
 
-def _ablation(path: Path, number: int, table: Mapping[str, Any]) -> Ablation:
+def _ablation(path: Path, number: int, table: Mapping[str, Any], steps: Mapping[str, Any]) -> Ablation:
     base, name, says = (table.get(key) for key in _OWN)
     for key, value in zip(_OWN, (base, name, says), strict=True):
         if not isinstance(value, str) or not value:
@@ -76,7 +89,11 @@ def _ablation(path: Path, number: int, table: Mapping[str, Any]) -> Ablation:
     changes = {key: value for key, value in table.items() if key not in _OWN}
     if not changes:
         raise RecipeError(f"{path}: the ablation {name} of {base} changes nothing")
+    budget = {"steps": steps[base]} if base in steps else {}
+    return _changed(path, str(base), str(name), str(says), {**budget, **changes})
+
+
+def _changed(path: Path, base: str, name: str, says: str, changes: Mapping[str, Any]) -> Ablation:
     text = tomlkit.dumps({"format": 1, "like": base, "title": says, **changes})
     # The path names the ablation in messages. The recipe's scenarios are shipped.
-    recipe = read_recipe(text, path.with_name(f"{path.name}, {name} of {base}"))
-    return Ablation(str(base), str(name), str(says), recipe)
+    return Ablation(base, name, says, read_recipe(text, path.with_name(f"{path.name}, {name} of {base}")))

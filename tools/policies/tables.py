@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from tools.policies.ablations import Ablation
+from tools.policies.ablations import AS_PRINTED, Ablation
 from tools.policies.seeds import TrainedSeed
 
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
-
-AS_PRINTED = "as printed"
 
 # Heading, unit and text of each measure.
 _MEASURES: tuple[tuple[str, str, Callable[[TrainedSeed], float], str], ...] = (
@@ -58,8 +56,8 @@ def ablations_table(
         changed: trainings of each ablation, by its name.
         listed: the ablations in the order of the table.
     """
-    rows = [_row(AS_PRINTED, printed)]
-    rows += [_row(each.says, changed.get(each.name, ())) for each in listed]
+    rows = [_row("as printed", printed)]
+    rows += [_row(each.says, changed.get(each.name, ())) for each in listed if each.name != AS_PRINTED]
     columns = (*text_columns("Change"), TextColumn("Seeds"), *_COLUMNS)
     return TextTable(f"{base}: one change each", columns, tuple(rows))
 
