@@ -142,6 +142,16 @@ flows = "download"
 since = "0.5s"
 unit = "Mbit/s"
 label = "Late goodput"
+
+[measures.filling]
+of = "time_to_reach"
+flows = "download"
+level = "10%"
+links = "wifi"
+since = "0s"
+window = "0.2s"
+unit = "s"
+label = "Time to reach a tenth of the rate"
 """
 
 

@@ -323,7 +323,7 @@ def _value(run: RunData, asked: Measure) -> float:
         if known is not None:
             return known
     assert isinstance(asked.kind, RunMeasure)
-    return asked.kind.value(run, asked.options)
+    return float(asked.kind.value(run, asked.options))  # a number of numpy has another text than the same stored one
 
 
 def _is_wanted(key: str) -> bool:
