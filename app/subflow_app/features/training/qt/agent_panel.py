@@ -9,13 +9,25 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QAction, QColor, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
     QPushButton,
     QSplitter,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QWidget,
 )
@@ -26,7 +38,7 @@ from subflow_app.features.training.core.agent_explanations import Numbers, learn
 from subflow_app.features.training.core.agent_numbers import action_sentence, action_text
 from subflow_app.features.training.core.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.theme import CELL_PADDING, current_tokens
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
@@ -194,12 +206,28 @@ _NUMBERS: dict[Numbers, str] = {
 }
 _MOST_ACTIONS = 3  # sentences about actions
 _MOST_STRETCHED = 2  # columns of subflows that share the width
+_CELL_MARGIN = 24  # px, beside the padding of a cell
 _NAMES = 150  # largest initial width of the names, px
 _EMPTY_TITLE = translatable("No learning agent")
 _EMPTY_TEXT = translatable(
     "Run a scenario with a learned controller, such as drl-cc, or open such a run from the history: its decisions "
     "are listed here, with what the agent saw, did and earned."
 )
+
+
+class _Wrapped(QStyledItemDelegate):
+    """Makes rows as high as their wrapped texts; the height that Qt suggests ignores the padding of cells."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Size of a cell in the width of its column."""
+        hint = super().sizeHint(option, index)
+        view = self.parent()
+        if not isinstance(view, QTableView) or view.columnSpan(index.row(), index.column()) > 1:
+            return hint
+        width = view.columnWidth(index.column()) - 2 * CELL_PADDING - _CELL_MARGIN
+        text = str(index.data() or "")
+        lines = option.fontMetrics.boundingRect(QRect(0, 0, max(width, 1), 10_000), Qt.TextFlag.TextWordWrap, text)
+        return QSize(hint.width(), max(hint.height(), lines.height() + 8))
 
 
 class AgentPanel(QWidget):
@@ -243,6 +271,7 @@ class AgentPanel(QWidget):
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.numbers = _table("agent_numbers", tr("Observations and actions of the agent"), self._numbers)
         self.numbers.setWordWrap(True)
+        self.numbers.setItemDelegate(_Wrapped(self.numbers))
         self.numbers.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.numbers.horizontalHeader().sectionResized.connect(lambda *_sizes: self.numbers.resizeRowsToContents())
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
