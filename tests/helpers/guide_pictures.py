@@ -48,7 +48,7 @@ from subflow_app.toolkit.docks import Side
 
 SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
-_TIMEOUT_MS = 60_000
+_TIMEOUT_MS = 5 * 60_000  # also enough beside other work
 _NETWORKS = 480  # networks tried by a search
 _TRAINING_STEPS = 60_000
 _TRAINING_TIMEOUT_MS = _EXPERIMENT_TIMEOUT_MS = 10 * 60_000
