@@ -557,7 +557,7 @@ class _Names(QStyledItemDelegate):
             return QRect()
         option = QStyleOptionViewItem()
         option.initFrom(self._view)
-        option.widget = self._view  # type: ignore[assignment] # a widget
+        option.widget = self._view
         option.rect = self._view.visualRect(index)
         self.initStyleOption(option, index)
         area = self._view.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, option, self._view)
