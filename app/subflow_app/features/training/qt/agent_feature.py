@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.policies.core import find_policy, policy_lines
 from subflow_app.features.training.core.agent_explanations import learning_subflows
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
@@ -93,8 +94,6 @@ class AgentFeature(PanelFeature["AgentPanel"]):
 
     def _show_card(self, name: str) -> None:
         """Shows where a policy comes from: kind, file, hash, and its card."""
-        from subflow_app.features.policies.core import find_policy, policy_lines
-
         record = find_policy(name)
         self.ports.dialogs.report(tr("Policy {name}", name=record.name), "\n".join(policy_lines(record)))
 
