@@ -28,7 +28,7 @@ from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.exporting.qt import actions as exporting
-from subflow_app.features.exporting.qt.export_dialog import PAGE, FigureDialog, Format
+from subflow_app.features.exporting.qt.export_dialog import DATA, PAGE, FigureDialog, Format
 from subflow_app.features.exporting.qt.exporting import Exports, RunExports
 from subflow_app.features.exporting.qt.topology_files import TopologyFiles
 from subflow_app.features.fairness.qt import feature as fairness
@@ -181,7 +181,7 @@ class DeskWorkspaces(Workspaces):
         """Begins with the default workspace."""
         QObject.__init__(self, desk)
         self._docks = docks
-        self.current = DEFAULT_WORKSPACE
+        self.current = self.previous = DEFAULT_WORKSPACE
         self._before = []
 
     def visit(self, panel: str) -> None:
@@ -195,7 +195,7 @@ class DeskWorkspaces(Workspaces):
         self.visited.emit()
 
     def show(self, name: str) -> None:
-        self.current = name
+        self.previous, self.current = self.current, name
         self.changed.emit(name)
 
     def enter(self, name: str) -> None:
@@ -567,7 +567,7 @@ def asked_figure(desk: Desk, action: str, path: Path) -> FigureDialog:
     desk.bar.trigger(action)
     dialog = desk.exports.dialog
     assert dialog is not None
-    formats: Mapping[str, Format] = {".pdf": "pdf", ".svg": "svg", ".png": "png", ".html": PAGE}
+    formats: Mapping[str, Format] = {".pdf": "pdf", ".svg": "svg", ".png": "png", ".csv": DATA, ".html": PAGE}
     dialog.format_buttons[formats.get(path.suffix, "pdf")].setChecked(True)
     dialog.preview.stop()
     return dialog

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QAbstractButton, QToolButton
+from PySide6.QtWidgets import QAbstractButton, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.present import child
 from tests.helpers.qt_fixtures import OpenWindow
@@ -19,9 +19,11 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 from tests.helpers.worn_window import close_window
 from tests.store.examples import record
 
+from subflow_app.features.editor.core.scenario_edits import add_node
 from subflow_app.features.editor.qt import documents
 from subflow_app.features.editor.qt.template_gallery import TemplateGallery
 from subflow_app.features.importing.qt.import_dialog import ImportDialog
+from subflow_app.features.sweeps.qt.feature import SweepFeature
 from subflow_app.foundation.settings import load_settings
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.toolkit.workspaces import ARRANGEMENTS, DEFAULT_WORKSPACE, PANELS
@@ -470,3 +472,44 @@ def test_a_new_scenario_brings_the_canvas_into_view(window: MainWindow) -> None:
     assert window.topology.isVisible()
     window.bar.trigger("view.back")
     assert window.workspaces.current == "study"
+
+
+def test_a_parameter_study_says_what_it_needs_and_leads_there_and_back(
+    window: MainWindow,
+) -> None:
+    def state() -> tuple[str, list[QToolButton]]:
+        empty = window.features[SweepFeature].session.panel.empty
+        buttons = [button for button in empty.findChildren(QToolButton) if not button.isHidden()]
+        return child(empty, QLabel, "empty_title").text(), buttons
+
+    window.document_stack.setClean()
+    window.documents.new_empty()
+    window.bar.trigger("view.workspace_study")
+    window.docks.raise_panel("sweeps")
+    title, (begin, back) = state()
+    assert (title, begin.defaultAction().text()) == ("No scenario to vary yet", "Choose a template or an example…")
+    assert back.text() == "Back to Simulation"
+    back.click()
+    assert window.workspaces.current == "run"
+
+    # A network without a flow: the drawing is the next step, and a banner leads back.
+    window.bar.trigger("view.workspace_study")
+    documents.edit_parts(window.document_stack, window.documents.doc, "", lambda text: add_node(text, "host", (0, 0)))
+    title, (draw, _back) = state()
+    assert (title, draw.text()) == ("The scenario is not complete", "Show the network")
+    draw.click()
+    assert (window.workspaces.current, window.topology.isVisible()) == ("design", True)
+    window.banners.press("workspace", "Back to Parameter study")
+    assert window.workspaces.current == "study"
+
+    # A complete scenario needs nothing else.
+    window.document_stack.setClean()
+    window.documents.new()
+    title, (new, *_back) = state()
+    assert title == "No sweeps yet"
+    assert new.defaultAction() is window.bar["sweep.new"]
+
+    # A scenario with problems.
+    edit(window, "duration", "soon")
+    title, (draw, *_back) = state()
+    assert (title, draw.text()) == ("The scenario has problems", "Show the network")

@@ -138,8 +138,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "-",
         "file.export_graphml",
         "file.export_testbed",
-        "file.export_svg",
-        "file.export_png",
+        "file.export_drawing",
     ),
     "Tools": tuple(f"topology.tool_{name}" for name in ("select", "host", "router", "link", "flow", "note")),
     "Arrange": (

@@ -250,6 +250,7 @@ class Workspaces(QObject):
         self._fold = fold
         self._window = window
         self.current = DEFAULT_WORKSPACE  # name of the current workspace
+        self.previous = DEFAULT_WORKSPACE  # name of the workspace that was shown before it
         self._kept: dict[str, QByteArray] = {}
         self._is_presenting = False
         self.folds: dict[str, bool] = {}  # choices of the user, by workspace
@@ -276,7 +277,7 @@ class Workspaces(QObject):
         if name != self.current:
             self._keep()
             self._is_presenting = False
-            self.current = name
+            self.previous, self.current = self.current, name
             self.bring_back()
         self.changed.emit(name)
 

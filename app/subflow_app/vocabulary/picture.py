@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from subflow_app.vocabulary.palette import ColourKey
 
 FloatArray = NDArray[np.float64]
-PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter", "map"]
+PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter", "map", "topology"]
 
 GROUP = 0.82
 """Share of the distance between points that bars and boxes occupy."""
@@ -177,9 +177,66 @@ class PanelSeries:
     shades: FloatArray = field(default_factory=lambda: np.empty(0))
 
 
+@dataclass(frozen=True, slots=True)
+class SketchNode:
+    """A node of a topology; y points upwards."""
+
+    name: str
+    x: float
+    y: float
+    is_router: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SketchLink:
+    """A link from (x0, y0) to (x1, y1); ``bow`` bends it away from parallel links, ``lanes`` are subflow colours."""
+
+    x0: float
+    y0: float
+    x1: float
+    y1: float
+    bow: float
+    label: str
+    lanes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TopologySketch:
+    """Content of the drawing of a topology.
+
+    Attributes:
+        nodes: the nodes, at least one.
+        links: the links.
+        ways: label and colour, ``#rrggbb``, of each subflow.
+        notes: text and position of each note.
+    """
+
+    nodes: tuple[SketchNode, ...]
+    links: tuple[SketchLink, ...]
+    ways: tuple[tuple[str, str], ...]
+    notes: tuple[tuple[str, float, float], ...] = ()
+
+    @property
+    def aspect(self) -> float:
+        """Ratio of height to width, limited to values suitable for a page."""
+        xs, ys = [node.x for node in self.nodes], [node.y for node in self.nodes]
+        width, height = max(max(xs) - min(xs), 1.0), max(ys) - min(ys)
+        return min(0.75, max(0.28, (height + 0.18 * width) / (width * 1.2)))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Texts in the drawing, each once: names of nodes, labels of links, and notes."""
+        texts = (
+            *(node.name for node in self.nodes),
+            *(link.label for link in self.links),
+            *(n for n, _, _ in self.notes),
+        )
+        return tuple(dict.fromkeys(filter(None, texts)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """A coordinate system with its series.
+    """A coordinate system with its series, or the drawing of a topology.
 
     Attributes:
         form: form of the drawing.
@@ -207,6 +264,7 @@ class Panel:
         scale: colour scale of cells and shades; None: the panel has neither.
         cell_area: first and last x and y of all cells; None: each cell is centred at whole numbers.
         view: first and last x and y in view; None: everything.
+        sketch: content of the form "topology"; None for other forms.
     """
 
     form: PanelForm
@@ -232,6 +290,12 @@ class Panel:
     scale: ColourScale | None = None
     cell_area: tuple[float, float, float, float] | None = None
     view: tuple[float, float, float, float] | None = None
+    sketch: TopologySketch | None = None
+
+    @classmethod
+    def of_topology(cls, sketch: TopologySketch) -> Panel:
+        """The drawing of a topology."""
+        return cls("topology", "", "", "", (), np.empty(0), (), sketch=sketch)
 
     def ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
         """Ends of the intervals of a series for drawing."""
@@ -243,8 +307,10 @@ class Panel:
 
     @property
     def has_values(self) -> bool:
-        """True if any series or cell has a value."""
-        return any(np.isfinite(values).any() for values in (*(series.means for series in self.series), *self.cells))
+        """True if any series or cell has a value, or a topology is drawn."""
+        return self.sketch is not None or any(
+            np.isfinite(values).any() for values in (*(series.means for series in self.series), *self.cells)
+        )
 
     @property
     def extent(self) -> tuple[float, float, float, float]:

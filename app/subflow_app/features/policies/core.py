@@ -223,6 +223,14 @@ def policy_origin(name: str, library: PolicyLibrary | None = None, *, has_path: 
     return f"{record.name}: {', '.join(parts)}"
 
 
+def has_card(name: str, library: PolicyLibrary | None = None) -> bool:
+    """True if a policy, as a run names it, is a file that can be read and has a card."""
+    try:
+        return bool(find_policy(name, library).card)
+    except InputError:
+        return False
+
+
 def _has_number(card: Mapping[str, Any], key: str) -> bool:
     return math.isfinite(number(card.get(key)))
 

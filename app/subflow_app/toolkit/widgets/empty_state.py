@@ -22,7 +22,7 @@ _MARGIN = 24
 
 
 class EmptyState(QWidget):
-    """An icon, a title, a sentence and at most one action, in the middle of the panel."""
+    """An icon, a title, a sentence and at most two actions, in the middle of the panel."""
 
     def __init__(
         self,
@@ -41,18 +41,28 @@ class EmptyState(QWidget):
         parts: list[QWidget | int] = [IconLabel(icon_name, "muted_text", _ICON_SIZE, self), self._title, self._text]
         for label in (self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        if action is not None:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            # The action's icon has the colours of the toolbar, which do not suit this button.
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
-            set_style(button, call_style)
-            parts += [8, button]
+        self._button = self._new_button(action)
+        set_style(self._button, call_style)
+        self._other = self._new_button(None)
+        self._other.setAutoRaise(True)
+        parts += [8, self._button, self._other]
         centred = (part if isinstance(part, int) else (part, 0, Qt.AlignmentFlag.AlignHCenter) for part in parts)
         box = v_box(self, (None, 2), *centred, (None, 3), margins=(_MARGIN, 8, _MARGIN, 8), spacing=6)
         # Without a parent, the layout would otherwise fix the width of an unwrapped text as the minimum.
         box.setSizeConstraint(QLayout.SizeConstraint.SetNoConstraint)
         self.set_text(title, text)
+
+    def _new_button(self, action: QAction | None) -> QToolButton:
+        button = QToolButton(self)
+        # The action's icon has the colours of the toolbar, which do not suit these buttons.
+        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        _offer(button, action)
+        return button
+
+    def offer(self, action: QAction, other: QAction | None = None) -> None:
+        """Replace the buttons: the action that the text suggests, and another way below it."""
+        _offer(self._button, action)
+        _offer(self._other, other)
 
     def set_text(self, title: str, text: str) -> None:
         """Replace title and text."""
@@ -84,6 +94,14 @@ class EmptyState(QWidget):
         width = min(self._text_width, max(least, self.width() - 2 * _MARGIN))
         self._text.setMinimumSize(0, 0)  # the height for a width is never less than the least height
         self._text.setFixedSize(width, max(0, self._text.heightForWidth(width)))
+
+
+def _offer(button: QToolButton, action: QAction | None) -> None:
+    for before in button.actions():
+        button.removeAction(before)
+    if action is not None:
+        button.setDefaultAction(action)
+    button.setVisible(action is not None)
 
 
 class LazyPanel(QWidget):

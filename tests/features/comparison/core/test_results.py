@@ -253,3 +253,18 @@ def test_compared_transfers_show_time_and_goodput_while_active() -> None:
         *("Goodput", "Mean RTT", "Jain index"),
         *("get: Completion time", "get: Goodput while active", "back: Goodput", "get: Loss", "back: Loss"),
     ]
+
+
+def test_versions_of_a_script_have_names() -> None:
+    rows = [
+        with_flows(number, flow("download", "mine", 1e6 * number), scenario_text=f'controllers.mine.content = "{text}"')
+        for number, text in ((1, "a"), (2, "b"))
+    ]
+    runs = shown(*rows)
+    told = present(results_of(runs)).title
+    assert "mine (" in told
+    assert ".content" not in told
+    for number, traces in enumerate(runs, 1):
+        traces.condition = ""
+        traces.versions = {"mine": f"mine, version {number}"}
+    assert present(results_of(runs)).title.startswith("mine, version 2 compared with mine, version 1: ")

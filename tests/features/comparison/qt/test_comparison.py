@@ -13,7 +13,7 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QAbstractItemModelTester, QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.desk import Desk, MakeDesk
@@ -24,6 +24,7 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.features.comparison.core.alignment import AlignedTraces
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.qt import documents
+from subflow_app.features.exporting.qt.export_dialog import DATA
 from subflow_app.features.kernel.core import compare as kernel_compare
 from subflow_app.features.kernel.core import probe as kernel_probe
 from subflow_app.features.kernel.core.probe import Machine
@@ -114,7 +115,7 @@ def test_the_test_can_be_chosen(qtbot: QtBot, compared: CompareFeature) -> None:
     assert view.model.rowCount() > few
 
 
-def test_figures_are_filtered_and_saved(compared: CompareFeature, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
+def test_figures_are_filtered_and_exported(desk: Desk, compared: CompareFeature, tmp_path: Path) -> None:
     view = compared.view
     QTest.keyClicks(view.filter, "rtt")
     assert 0 < view.sorted.rowCount() < view.model.rowCount()
@@ -123,11 +124,19 @@ def test_figures_are_filtered_and_saved(compared: CompareFeature, dialogs: Scrip
     assert (first, last) == ("Mean RTT, ms", "download: Mean RTT, ms")
     view.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("weighted_rtt_s\t2\t")
-    dialogs.answer("save_path", tmp_path / "table.csv", tmp_path / "no" / "table.csv")
-    view.save()
+    view.findChild(QPushButton, "comparison_save").click()
+    dialog = present(desk.exports.dialog)
+    assert dialog.format == DATA
+    assert not dialog.style_box.isEnabled()
+    dialogs = desk.dialogs
+    assert isinstance(dialogs, ScriptedDialogs)
+    dialogs.answer("save_path", tmp_path / "no" / "table.csv", tmp_path / "table.csv")
+    dialog.export_button.click()
+    desk.qtbot.waitUntil(lambda: "cannot" in dialog.problem.text() or "No such" in dialog.problem.text())
+    with desk.qtbot.waitSignal(desk.exports.written):
+        dialog.export_button.click()
     assert (tmp_path / "table.csv").read_text().splitlines()[1].startswith("weighted_rtt_s,2,")
-    view.save()
-    assert "Not written" in view.told.text()
+    assert desk.exports.dialog is None
 
 
 def test_a_run_is_laid_on_the_time_of_another(qtbot: QtBot, desk: Desk, compared: CompareFeature) -> None:

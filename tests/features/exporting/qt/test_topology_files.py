@@ -7,8 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtGui import QImage
-from PySide6.QtWidgets import QApplication
-from tests.helpers.desk import Desk, MakeDesk
+from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.policies import make_plan, write_random_policy
 from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
@@ -19,11 +18,11 @@ from subflow_app.features.editor.qt import documents
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.exporting.core.web_page import write_page
 from subflow_app.features.exporting.qt.actions import rows
+from subflow_app.features.exporting.qt.export_dialog import DATA, FigureDialog
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.paths import policy_folder
 from subflow_app.foundation.toml_edit import get_value, set_value
-from subflow_app.toolkit.app_theme import Theme
 from subflow_sim import parse_scenario
 
 GRAPH = Path(__file__).parents[3] / "helpers" / "graphs" / "alpine.graphml"
@@ -120,34 +119,36 @@ def test_a_script_for_a_testbed_says_what_differs(desk: Desk, dialogs: ScriptedD
     assert "tc counts 14 bytes" in dialogs.told[-1][1]
 
 
-def test_svg_is_drawn_with_a_legend(qapp: QApplication, desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    Theme(qapp, "dark")
-    dialogs.answer("save_path", tmp_path / "net.svg")
-    desk.bar.trigger("file.export_svg")
+def test_the_drawing_is_a_figure_with_a_legend_and_words(desk: Desk, tmp_path: Path) -> None:
+    def choose(dialog: FigureDialog) -> None:
+        assert not dialog.format_buttons[DATA].isEnabled(), "a drawing has no table"
+        dialog.style_box.choose("page")
+        assert not dialog.height_mm.isEnabled(), "the shape of the network determines it"
+        assert {"client", "download · wifi", "wifi: 8 Mbit/s, 10 ms"} <= {word.source for word in dialog.words.rows}
+        dialog.set_word("client", "Phone")
+        dialog.set_word("download · wifi", "over Wi-Fi")
+
+    export_figure(desk, "file.export_drawing", tmp_path / "net.svg", choose)
     text = (tmp_path / "net.svg").read_text(encoding="utf-8")
-    assert ElementTree.fromstring(text).tag.endswith("svg")
-    assert "client" in text
-    assert "download · wifi" in text
-    assert "#171a1f" not in text, "light, whatever the window is"
+    assert ElementTree.fromstring(text).get("width") == "453.543307pt", "160 mm"
+    for shown in ("Phone", "server", "over Wi-Fi", "download · lte", "wifi: 8 Mbit/s, 10 ms"):
+        assert f">{shown}</text>" in text
+    assert ">client</text>" not in text
 
 
-def test_png_has_the_size_that_was_asked_for(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    dialogs.answer("choice", "1×", "4×")
-    dialogs.answer("save_path", tmp_path / "one.png", tmp_path / "net.png")
-    desk.bar.trigger("file.export_png")
-    desk.bar.trigger("file.export_png")
-    one, image = QImage(str(tmp_path / "one.png")), QImage(str(tmp_path / "net.png"))
-    assert image.width() == pytest.approx(one.width() * 4, abs=4)
-    # The picture has content on a white background.
+def test_the_drawing_has_the_width_of_a_column(desk: Desk, tmp_path: Path) -> None:
+    def choose(dialog: FigureDialog) -> None:
+        dialog.style_box.choose("ieee")
+        dialog.dpi.setValue(100)
+
+    export_figure(desk, "file.export_drawing", tmp_path / "net.png", choose)
+    image = QImage(str(tmp_path / "net.png"))
+    assert image.width() == 350
     assert image.pixelColor(2, 2).name() == "#ffffff"
-    assert len({image.pixelColor(x, image.height() // 3).name() for x in range(image.width())}) > 3
+    assert len({image.pixelColor(x, y).name() for x in range(0, 350, 2) for y in range(0, image.height(), 2)}) > 3
 
 
 def test_a_place_that_cannot_be_written_is_explained(desk: Desk, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
-    for suffix, action in ((".svg", "export_svg"), (".png", "export_png"), (".graphml", "export_graphml")):
-        dialogs.answer("save_path", tmp_path / "none" / f"net{suffix}")
-        if suffix == ".png":
-            dialogs.answer("choice", "1×")
-        desk.bar.trigger(f"file.{action}")
-        assert "cannot be written" in desk.banners.text("export")
-        desk.banners.close_banner("export")
+    dialogs.answer("save_path", tmp_path / "none" / "net.graphml")
+    desk.bar.trigger("file.export_graphml")
+    assert "cannot be written" in desk.banners.text("export")

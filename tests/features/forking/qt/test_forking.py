@@ -102,7 +102,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(qtb
     line, ghost = shown[CurveId(0, WIFI, "subflow")], shown[CurveId(1, WIFI, "subflow")]
     assert (line.is_ghost, ghost.is_ghost) == (False, True)
     assert line.colour == ghost.colour
-    assert (line.run_title, ghost.run_title) == ("Fork: wifi loss 1 % → 20 %", "Original: Two paths")
+    assert (line.run_title, ghost.run_title) == ("Fork: wifi loss 1 % → 20 %", "Original")
     # One curve until the runs differ.
     assert (line.time_s[0], ghost.time_s[0]) == pytest.approx((0.1, 1.2))
     assert line.time_s[-1] == ghost.time_s[-1] == pytest.approx(2.0)

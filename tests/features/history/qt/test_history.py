@@ -5,16 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.present import child
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import COLUMNS
-from subflow_app.features.history.qt.run_table import RunTable
+from subflow_app.features.history.qt.run_table import NARROW, SECOND_ROLE, RunTable
 from subflow_app.shell.actions.run import history_rows
 from subflow_store import StoreLocked
 
@@ -270,3 +270,43 @@ def test_table_model_is_sound(qtmodeltester, desk: Desk, two_runs: tuple[int, in
     empty = RunTable()
     qtmodeltester.check(empty)
     assert empty.data(QModelIndex()) is None
+
+
+@pytest.mark.parametrize("width", [340, 1200])
+def test_ticks_select_runs_in_columns_and_in_a_narrow_list(desk: Desk, two_runs: tuple[int, int], width: int) -> None:
+    table = desk.history.table
+    desk.history.setParent(None)
+    desk.history.resize(width, 400)
+    desk.history.show()
+    QApplication.processEvents()
+    model, viewport = table.model(), table.viewport()
+    is_narrow = width < NARROW
+    assert table.has_two_lines == is_narrow
+    assert table.isColumnHidden(1) == table.horizontalHeader().isHidden() == is_narrow
+    assert model.index(0, 0).data(SECOND_ROLE).startswith(f"run {two_runs[1]} · lia · ")
+    desk.history.select([])
+
+    def click(row: int) -> None:
+        tick = table.itemDelegateForColumn(0).tick_area(model.index(row, 0))
+        assert 10 < tick.width() < 40
+        QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=tick.center())
+
+    click(0)
+    click(1)
+    assert {run.id for run in desk.history.selected()} == set(two_runs), "without Ctrl"
+    click(0)
+    assert [run.id for run in desk.history.selected()] == [two_runs[0]]
+    # Beside its tick, a click chooses one run alone, and the space bar ticks another.
+    QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=table.visualRect(model.index(0, 0)).center())
+    assert [run.id for run in desk.history.selected()] == [two_runs[1]]
+    table.selectionModel().setCurrentIndex(model.index(1, 0), QItemSelectionModel.SelectionFlag.NoUpdate)
+    QTest.keyClick(table, Qt.Key.Key_Space)
+    assert {run.id for run in desk.history.selected()} == set(two_runs)
+    # The widths of the columns survive a narrow list.
+    desk.history.table.set_widths({"seed": 77})
+    desk.history.resize(1200, 400)
+    QApplication.processEvents()
+    assert not table.has_two_lines
+    assert desk.history.table.widths()["seed"] == 77
+    assert table.verticalHeader().defaultSectionSize() < 30
+    desk.history.close()

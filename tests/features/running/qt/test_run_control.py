@@ -83,7 +83,7 @@ def test_a_run_after_a_change_has_the_one_before_as_a_ghost(qtbot: QtBot, desk: 
     now, ghost = ([curve for key, curve in shown.items() if key.run == run] for run in range(2))
     assert {curve.is_ghost for curve in now} == {False}
     assert {curve.is_ghost for curve in ghost} == {True}
-    assert {curve.run_title for curve in ghost} == {"Before: Two paths"}
+    assert {curve.run_title for curve in ghost} == {"Before"}
     assert {len(curve.values) for curve in shown.values()} == {20}  # complete, as the runs have no common part
     assert desk.plots.stack.forks.texts == []
 

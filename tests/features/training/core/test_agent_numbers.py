@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from subflow_app.features.training.core.agent_numbers import action_text, seen_text
+from subflow_app.features.training.core.agent_numbers import action_sentence, action_text, seen_text
 from subflow_sim.agent_steps import RunAgent, SeenSubflow
 from subflow_sim.vec_env import AgentNumber, agent_spec
 
@@ -96,3 +96,16 @@ def test_an_action_is_told_with_its_effect() -> None:
     assert action_text(agent, paced).endswith("pacing rate 2 → 2.5 Mbit/s")
     chooser = RunAgent("a", "confluence", "subflow", "p", (), (), ("halve", "-0.1"), 1, "")
     assert action_text(chooser, acting((1.0,))) == "-0.1: cwnd 20 → 24.2 pkt"
+
+
+def test_an_action_is_told_in_words() -> None:
+    agent = RunAgent("a", "rl-explore", "subflow", "p", (), (), ("increase", "-0.1"), 1, "")
+    seen = SeenSubflow("download/1", True, (), (0.0,), FIGURES)
+    assert action_sentence(agent, seen) == "On download/1: raises the cwnd from 20 to 24.2 pkt (+21.0 %) (increase)."
+    lowered = FIGURES | {"cwnd_after_pkts": 18.0, "rate_before_bps": 1e6, "rate_after_bps": 1e6}
+    told = action_sentence(agent, SeenSubflow("download/1", True, (), (1.0,), lowered))
+    assert "lowers the cwnd from 20 to 18 pkt" in told
+    assert "10.0 %)" in told
+    assert told.endswith("keeps the pacing rate at 1 Mbit/s (-0.1).")
+    unknown = SeenSubflow("download/1", True, (), (1.0,), {})
+    assert action_sentence(agent, unknown) == "On download/1: -0.1."

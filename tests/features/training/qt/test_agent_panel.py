@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,11 +15,13 @@ from tests.features.training.core.test_agent_reasons import ByTheFirst
 from tests.features.training.core.test_agent_replay import growing, run_on
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
-from tests.helpers.present import child
+from tests.helpers.present import child, present
+from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.training.core import agent_explanations
+from subflow_app.features.training.core.agent_replay import AgentReplay
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.agent_panel import AgentPanel
 
@@ -63,6 +66,10 @@ def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
     panel.show_runs([finished_traces(LEARNING)])
     panel.go_to_time(2.0)
     assert about(panel) == "Decision 2 of 10 at 2.000 s\nReward 1 for what it did before, 1.5 for this (expected -2)"
+    action = child(panel, QLabel, "agent_action").text()
+    assert action.splitlines()[0] == (
+        "On download/1: keeps the cwnd at 2 pkt, keeps the pacing rate at 2e-06 Mbit/s (window_change +0.9093)."
+    )
     rows = texts(panel)
     assert rows["rtt"] == ["2.25", "2.25"]
     assert rows["window_change"] == ["0.9093", "0.9093"]
@@ -215,3 +222,30 @@ def test_a_number_is_chosen_for_the_plots(desk: Desk) -> None:
     assert values.tolist()[:2] == [1.25, 2.25]
     desk.plots.show_runs([finished_traces(LEARNING)])
     assert desk.plots.specs[-1].number == ""
+
+
+def test_the_card_of_a_policy_is_one_click_away(
+    desk: Desk, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.plots.show_runs([finished_traces(LEARNING)])
+    desk.docks.set_open("agent", True)
+    panel = desk.features[AgentFeature].content
+    assert panel.card.isHidden(), "no file is named random"
+    monkeypatch.setattr(AgentReplay, "agent", replace(present(panel.replay).agent, policy="drl-cc"))
+    panel.agents.activated.emit(0)
+    assert (
+        child(panel, QLabel, "agent_origin").text().startswith("Policy drl-cc: the paper's agent as printed, recipe ")
+    )
+    panel.card.click()
+    title, text = dialogs.told[-1]
+    assert title == "Policy drl-cc"
+    for shown in ("Hash: ", "Card:", "Seed: "):
+        assert shown in text
+
+
+def test_numbers_wrap_in_a_narrow_panel(panel: AgentPanel) -> None:
+    panel.resize(340, 600)
+    panel.show_runs([finished_traces(LEARNING)])
+    panel.go_to_first()
+    QApplication.processEvents()
+    assert not panel.numbers.horizontalScrollBar().isVisible()

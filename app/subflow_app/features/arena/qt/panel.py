@@ -283,7 +283,8 @@ class ArenaPanel(QWidget):
         header = self.table.horizontalHeader()
         titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]
         name = max((row.name for row in self.rows), key=self.table.fontMetrics().horizontalAdvance, default="")
-        texts = ["", name, "-0.00 (-0.00 to -0.00)", *["-0.00"] * len(titles)]
+        texts = ["", name, "-0.00 (-0.00 to -0.00)", *["-0.00"] * (len(titles) - 3)]
+        texts[-2] = max(map(harm_text, self.rows), key=self.table.fontMetrics().horizontalAdvance, default="")
         set_widths(self.table, list(zip(titles, texts, strict=False)))
         self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
         self._select(selected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -31,6 +32,7 @@ KERNEL_TAG = "kernel"
 _OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
 """Tags of runs that were not simulated, and so never count as repetitions of simulated runs of the same scenario."""
 
+_SCRIPT_TEXT = re.compile(r"(?:controllers|schedulers)\.(.+)\.content")
 _MOST_TOLD = 2  # maximum number of parameters in a label
 
 
@@ -214,8 +216,14 @@ def _own_parameters(run: RunRow, alike: Sequence[RunRow], versions: Mapping[tupl
     values = [run_parameters(each) for each in alike]
     ours = run_parameters(run)
     keys = [key for key in dict.fromkeys(key for each in values for key in each) if _differs(key, values)]
-    shown = [versions.get((key, run.id)) or f"{key} = {_value_text(key, ours.get(key))}" for key in keys[:_MOST_TOLD]]
+    shown = [versions.get((key, run.id)) or _parameter_text(key, ours.get(key)) for key in keys[:_MOST_TOLD]]
     return [*shown, "…"] if len(keys) > _MOST_TOLD else shown
+
+
+def _parameter_text(key: str, value: Value) -> str:
+    """A parameter with its value; a script without a known version as its name and the hash of its text."""
+    script = _SCRIPT_TEXT.fullmatch(key)
+    return f"{script[1]} ({value})" if script else f"{key} = {_value_text(key, value)}"
 
 
 def _differs(key: str, values: Sequence[Mapping[str, Value]]) -> bool:

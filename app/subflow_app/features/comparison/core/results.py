@@ -29,6 +29,7 @@ from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure
 from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
+from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.stats import Difference, Estimate, stars, welch
 from subflow_store.values import RunRow
 
@@ -77,11 +78,21 @@ def results_of(runs: Sequence[Traces]) -> TextTable | None:
         (row if row.id else row._replace(id=-place), run.condition)
         for place, (row, run) in enumerate(zip(known, runs, strict=True), start=1)
     ]
+    versions = {
+        (f"{section}.{name}.content", row.id): version
+        for (row, _), run in zip(numbered, runs, strict=True)
+        for name, version in run.versions.items()
+        for section in SCRIPT_SECTIONS.values()
+    }
     numbered.sort(key=lambda each: (each[0].started_at, max(0, each[0].id)))
-    return comparison_table([row for row, _ in numbered], {row.id: condition for row, condition in numbered})
+    return comparison_table([row for row, _ in numbered], {row.id: condition for row, condition in numbered}, versions)
 
 
-def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | None = None) -> TextTable | None:
+def comparison_table(
+    rows: Sequence[RunRow],
+    conditions: Mapping[int, str] | None = None,
+    versions: Mapping[tuple[str, int], str] | None = None,
+) -> TextTable | None:
     """Table with one line for each group of runs, followed by the differences of the other groups from the first.
 
     None if the runs have no figure in common.
@@ -89,8 +100,9 @@ def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | Non
     Args:
         rows: two or more runs with their documents, the reference first.
         conditions: `Traces.condition` by number of run, where known; None to compute all conditions.
+        versions: names of script versions, as `version_names` returns them; None to show hashes of their texts.
     """
-    grouping = group_runs(rows, conditions=conditions)
+    grouping = group_runs(rows, conditions=conditions, versions=versions)
     if len(grouping.groups) == 1:
         # All runs repeat one experiment, so the individual runs are compared.
         grouping = group_runs(rows, "run")

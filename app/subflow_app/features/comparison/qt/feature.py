@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from subflow_app.features.comparison.qt.panel import ComparisonView, KernelStrip
     from subflow_app.features.editor.qt.documents import Documents
     from subflow_app.features.editor.qt.inspector.inspector import Inspector
+    from subflow_app.features.exporting.qt.export_dialog import Format
     from subflow_app.features.exporting.qt.exporting import Exports
     from subflow_app.features.history.qt import History
     from subflow_app.features.kernel.core.study import KernelStudy
@@ -326,6 +327,16 @@ class CompareFeature(Feature):
     def export_figure(self) -> None:
         """Opens the dialog that exports the figures of the comparison, with its table beside them."""
         from subflow_app.features.comparison.core.group_table import table_csv
+
+        table = self.view.model.table
+        if table is not None:
+            self._export(table_csv(table, table.rows), None)
+
+    def export_table(self) -> None:
+        """Opens the same dialog for the rows that the table shows, as CSV."""
+        self._export(self.view.csv(), "csv")
+
+    def _export(self, text: str, first: Format | None) -> None:
         from subflow_app.features.exporting.core.web_page import is_offered, write_page
         from subflow_app.features.paper.core.exported_figure import ExportedFigure
         from subflow_app.features.paper.core.figure_plan import FigurePlan
@@ -333,17 +344,17 @@ class CompareFeature(Feature):
 
         view, store = self.view, self.ports.database.store
         panels = tuple(replace(figure.panel, title=figure.title) for figure in view.page.figures)
-        table = view.model.table
-        if not panels or table is None:
+        if not panels:
             return
-        text, ids = table_csv(table, table.rows), [run.id for run in self._runs][:_MOST_PLOTTED]
+        ids = [run.id for run in self._runs][:_MOST_PLOTTED]
         self.ports.exports.export(
             ExportedFigure(
                 file_stem(view.page.title.text()),
                 FigurePlan(panels=panels),
                 write_data=lambda path: write_file(path, text),
                 write_page=(lambda path: write_page(store, ids, path)) if store is not None and is_offered() else None,
-            )
+            ),
+            first,
         )
 
     def possible(self) -> frozenset[str]:
@@ -420,10 +431,11 @@ class CompareFeature(Feature):
         if self._view is None:
             from subflow_app.features.comparison.qt.panel import ComparisonView
 
-            self._view = ComparisonView(self.ports.dialogs)
+            self._view = ComparisonView()
             self._view.choices_changed.connect(self._recompare)
             self._view.align_requested.connect(self._align)
             self._view.shown_requested.connect(self._show_in_plots)
+            self._view.csv_wanted.connect(self.export_table)
             self._view.page.back.clicked.connect(self.back)
             self._view.page.runs_wanted.connect(self._open_runs)
             self._view.page.export_button.setDefaultAction(self.ports.bar["compare.export_figure"])

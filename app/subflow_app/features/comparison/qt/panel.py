@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -34,7 +33,6 @@ from subflow_app.features.history.core.run_comparison import ComparedSetting, se
 from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.dialogs import CSV_FILTER, Dialogs
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.list_beside import ShareBar
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, WrapLayout, captioned, h_box, named, v_box
@@ -157,12 +155,12 @@ class ComparisonView(QWidget):
 
     choices_changed = Signal(object)  # Choices
     align_requested = Signal(int, int, str, bool, float)  # reference, other, method, with skew, offset in s
+    csv_wanted = Signal()  # the visible figures are to be written as CSV
     shown_requested = Signal(object)  # ComparedTraces: show both runs in the plots, on the clock of the reference
 
-    def __init__(self, dialogs: Dialogs, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("comparison_view")
-        self._dialogs = dialogs
         self.choices = Choices()  # options of the comparison
         self._compared: ComparedRuns | None = None
         self.traces: ComparedTraces | None = None
@@ -197,7 +195,7 @@ class ComparisonView(QWidget):
             second.addWidget(box)
         for name, text, then in (
             ("comparison_copy", tr("&Copy table"), self.copy),
-            ("comparison_save", tr("Save as CS&V…"), self.save),
+            ("comparison_save", tr("Save as CS&V…"), self.csv_wanted.emit),
         ):
             button = named(QPushButton(text, page), name)
             button.clicked.connect(then)
@@ -256,20 +254,9 @@ class ComparisonView(QWidget):
             QGuiApplication.clipboard().setText(table_csv(self.model.table, self._rows(), "\t"))
             self.told.setText(tr("Copied."))
 
-    def save(self) -> None:
-        """Opens a file dialog, then writes the visible figures as CSV."""
-        if self.model.table is None:
-            return
-        path = self._dialogs.save_path(tr("Save the comparison"), tr(CSV_FILTER), Path("comparison.csv"))
-        if path is None:
-            return
-        try:
-            path.write_text(table_csv(self.model.table, self._rows()), encoding="utf-8")
-        except OSError as error:
-            reason = error.strerror or str(error)
-            self.told.setText(tr("Not written: {path}: {reason}. Choose another place.", path=path, reason=reason))
-        else:
-            self.told.setText(tr("Written: {path}", path=path))
+    def csv(self) -> str:
+        """The visible figures as CSV; empty before the first comparison."""
+        return "" if self.model.table is None else table_csv(self.model.table, self._rows())
 
     def _rows(self) -> list[FigureRow]:
         assert self.model.table is not None

@@ -23,7 +23,7 @@ from subflow_app.features.editor.core import templates
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_app.features.editor.core.templates import OF_EXAMPLE, TEMPLATES, Template, TemplateValue
 from subflow_app.features.editor.core.topology import picture_of
-from subflow_app.features.editor.qt.topology.drawing_file import draw_thumbnail
+from subflow_app.features.editor.qt.topology.thumbnail import draw_thumbnail
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.toolkit.widgets.shorthand import Label, accept_buttons, h_box, heading, named, timer, v_box
 from subflow_app.vocabulary.language import tr

@@ -60,21 +60,12 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
         (HAS_NODES,),
     )
     yield ActionSpec(
-        "file.export_svg",
-        "Export drawing as S&VG…",
-        "Write the drawing of the topology with its legend to an SVG file, sharp at any size",
+        "file.export_drawing",
+        "Export dra&wing of the topology…",
+        "Write the drawing of the topology with its legend to a PDF, SVG or PNG file for a paper",
         "export_figure",
         (),
-        lambda w, _: w.topology_files.ask_svg(),
-        (HAS_NODES,),
-    )
-    yield ActionSpec(
-        "file.export_png",
-        "Export drawing as &PNG…",
-        "Write the drawing of the topology with its legend to an image",
-        "export_figure",
-        (),
-        lambda w, _: w.topology_files.ask_png(),
+        lambda w, _: w.topology_files.ask_drawing(),
         (HAS_NODES,),
     )
     yield ActionSpec(

@@ -67,11 +67,14 @@ _COPY_DPI = 300
 
 PAGE: Literal["page"] = "page"
 """Stands for a web page among the formats."""
-Format = FigureKind | Literal["page"]
+DATA: Literal["csv"] = "csv"
+"""Stands for the table of data among the formats."""
+Format = FigureKind | Literal["page", "csv"]
 _FORMATS: Mapping[Format, tuple[str, str]] = {
     "pdf": ("PDF", translatable("Vector drawing, for papers")),
     "svg": ("SVG", translatable("Vector drawing, for the web and for editing")),
     "png": ("PNG", translatable("Pixels, for slides")),
+    DATA: ("CSV", translatable("Table of the data, for spreadsheets and programs")),
     PAGE: (translatable("Web page"), translatable("One file for any browser, which simulates the runs again")),
 }
 
@@ -260,8 +263,18 @@ class FigureDialog(QDialog):
         process: FigureProcess,
         workers: Workers,
         parent: QWidget | None = None,
+        first: Format | None = None,
     ) -> None:
-        """Begin with the previous choice; ``process`` draws the preview, called by tasks of ``workers``."""
+        """Begin with the previous choice; ``process`` draws the preview, called by tasks of ``workers``.
+
+        Args:
+            figure: the figure.
+            choice: the previous choice.
+            process: the process that draws.
+            workers: threads that call it.
+            parent: the window.
+            first: format to begin with; None: that of ``choice``.
+        """
         super().__init__(parent)
         self.setObjectName("figure_dialog")
         self.setWindowTitle(tr("Export figure"))
@@ -295,6 +308,8 @@ class FigureDialog(QDialog):
         self._copy_reader = LatestReader(workers, self, "copy figure")
         self._lay_out()
         self._show(choice)
+        if first is not None and self.format_buttons[first].isEnabled():
+            self.format_buttons[first].setChecked(True)
         self._connect()
         self._on_changed()
         self.style_box.setFocus()
@@ -308,12 +323,12 @@ class FigureDialog(QDialog):
 
     @property
     def choice(self) -> FigureChoice:
-        """The current choices, without title and plots; a web page keeps the previous format of a picture."""
+        """The current choices, without title and plots; web page and CSV keep the previous format of a picture."""
         legend: Legend = self.legend.currentData()
         format_ = self.format
         return FigureChoice(
             style=str(self.style_box.currentData()),
-            kind=self._kind if format_ == PAGE else format_,
+            kind=self._kind if format_ in (PAGE, DATA) else format_,
             width_mm=self.width_mm.value(),
             height_mm=self.height_mm.value(),
             dpi=self.dpi.value(),
@@ -385,10 +400,12 @@ class FigureDialog(QDialog):
         form.addRow(size, self._size)
         form.addRow(tr("&Resolution:"), self.dpi)
         form.addRow(tr("&Legend:"), self.legend)
-        form.addRow(tr("Plots:"), v_box(None, *self.plots, spacing=2))
+        parts = v_box(None, *self.plots, spacing=2)
+        form.addRow(tr("Plots:"), parts)
         form.addRow(tr("F&iles:"), self.files)
         form.addRow(tr("Data:"), self.data)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
+        form.setRowVisible(parts, len(self.plots) > 1)
         form.setRowVisible(self.files, len(self.plots) > 1)
         hint = muted(Label(tr("or double-click in the preview")))
         head = h_box(None, heading(Label(tr("Words in the figure"))), None, hint)
@@ -478,25 +495,33 @@ class FigureDialog(QDialog):
         self._on_changed()
 
     def _on_changed(self) -> None:
-        choice, is_page = self.choice, self.format == PAGE
+        choice, is_page, is_data = self.choice, self.format == PAGE, self.format == DATA
+        is_drawn = not (is_page or is_data)
         is_shown = choice.style == AS_SHOWN
-        if not is_page:
+        if is_drawn:
             self._kind = choice.kind
-        self.width_mm.setEnabled(not is_page and (is_shown or choice.style == CUSTOM))
+        self.width_mm.setEnabled(is_drawn and (is_shown or choice.style == CUSTOM))
         self.width_mm.setSuffix(tr(" mm wide"))
         self.height_mm.setSuffix(tr(" mm high") if is_shown else tr(" mm each plot"))
-        self._form.setRowVisible(self.dpi, choice.kind == "png" and not is_page)
+        self._form.setRowVisible(self.dpi, choice.kind == "png" and is_drawn)
         for widget in (*self.plots, self.files, self.legend):
-            widget.setEnabled(not is_shown and not is_page)
-        for widget in (self.style_box, self.height_mm, self.word_table, self.copy_button):
-            widget.setEnabled(not is_page)
+            widget.setEnabled(not is_shown and is_drawn)
+        for widget in (self.style_box, self.word_table, self.copy_button):
+            widget.setEnabled(is_drawn)
+        # The shape of a topology determines its height, unless the whole figure has one.
+        has_height = is_shown or any(part.form != "topology" for part in self.content.panels) or self.content.plots
+        self.height_mm.setEnabled(is_drawn and bool(has_height))
+        self.data.setEnabled(not is_data and self.figure.write_data is not None)
         chosen = [box for box in self.plots if box.isChecked()]
         if not is_shown and len(chosen) == 1:
             chosen[0].setEnabled(False)  # the last plot must remain, as in the window
         self.files.setEnabled(self.files.isEnabled() and len(chosen) > 1)
         self.say("")
         self._show_words()
-        if is_page:
+        if is_data:
+            self.preview.stop()
+            self.preview.say(tr("A table in SI units: a heading, and the values that the figure shows, for programs."))
+        elif is_page:
             self.preview.stop()
             self.preview.say(tr("A page for any browser: it simulates the runs again, and lets readers change them."))
         else:
@@ -535,11 +560,21 @@ class FigureDialog(QDialog):
     def _format_button(self, name: Format, text: str, tip: str) -> QPushButton:
         button = named(QPushButton(tr(text), self), f"figure_format_{name}", tip=tr(tip))
         button.setCheckable(True)
-        set_style(button, lambda t: f"QPushButton:checked {{ color: {t.accent}; font-weight: bold; }}")
+        set_style(
+            button,
+            lambda t: (
+                # The five formats fit side by side, also in German.
+                "QPushButton { min-width: 0px; padding-left: 8px; padding-right: 8px; }"
+                f"QPushButton:checked {{ color: {t.accent}; font-weight: bold; }}"
+            ),
+        )
         button.setAutoDefault(False)
         if name == PAGE and self.figure.write_page is None:
             button.setEnabled(False)
             button.setToolTip(self.figure.no_page or tr("This figure has no web page."))
+        if name == DATA and self.figure.write_data is None:
+            button.setEnabled(False)
+            button.setToolTip(tr("This figure has no table of data."))
         self.formats.addButton(button)
         return button
 

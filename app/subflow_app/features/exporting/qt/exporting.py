@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from subflow_app.features.exporting.core.run_export import ExportedRun, RunExport
     from subflow_app.features.exporting.core.verification import Verification
-    from subflow_app.features.exporting.qt.export_dialog import FigureDialog
+    from subflow_app.features.exporting.qt.export_dialog import FigureDialog, Format
     from subflow_app.features.paper.core.exported_figure import ExportedFigure
     from subflow_app.features.paper.core.figure_process import FigureProcess
     from subflow_app.features.plots.qt.plot_view import PlotView
@@ -137,8 +137,13 @@ class Exports(QObject):
             raise InputError(tr("The plots show no run, and no other panel in front has a figure."))
         self.export(self.plots_figure())
 
-    def export(self, figure: ExportedFigure) -> None:
-        """Open the dialog for a figure; the dialog stays until the file is written."""
+    def export(self, figure: ExportedFigure, first: Format | None = None) -> None:
+        """Open the dialog for a figure; the dialog stays until the file is written.
+
+        Args:
+            figure: the figure.
+            first: format to begin with; None: that of the last export.
+        """
         # Imported here, because figures are not needed at program start.
         from subflow_app.features.exporting.qt.export_dialog import FigureDialog
         from subflow_app.features.paper.core.figure_plan import FigureChoice
@@ -151,7 +156,7 @@ class Exports(QObject):
             self.refuse(error)
             return
         choice = FigureChoice.from_entries(self._preferences.settings.figure)
-        dialog = self.dialog = FigureDialog(figure, choice, process, self._workers, self._parent)
+        dialog = self.dialog = FigureDialog(figure, choice, process, self._workers, self._parent, first)
 
         def closed() -> None:
             process.close()
@@ -192,7 +197,7 @@ class Exports(QObject):
     def _write_figure(self, dialog: FigureDialog, process: FigureProcess) -> None:
         """Ask for the file, draw in the background, write the files once all are drawn, and close the dialog."""
         try:
-            write = self._page_writer(dialog) if dialog.format == "page" else self._picture_writer(dialog, process)
+            write = self._writer(dialog, process)
         except AppError as error:
             dialog.say(str(error))
             return
@@ -213,17 +218,27 @@ class Exports(QObject):
         dialog.set_busy(True)
         self._workers.start("export figure", write, succeeded=succeeded, failed=failed, cancel=process.close)
 
-    def _page_writer(self, dialog: FigureDialog) -> Callable[[], Path] | None:
-        write_page = dialog.figure.write_page
-        path = self.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{dialog.figure.name}{PAGE_SUFFIX}")
-        if path is None or write_page is None:
+    def _writer(self, dialog: FigureDialog, process: FigureProcess) -> Callable[[], Path] | None:
+        """Ask for the file; returns the function that writes it, or None if cancelled."""
+        figure = dialog.figure
+        if dialog.format == "page":
+            return self._file_writer(tr("Save as web page"), tr(PAGE_FILTER), figure, PAGE_SUFFIX, figure.write_page)
+        if dialog.format == "csv":
+            return self._file_writer(tr("Export data"), tr(CSV_FILTER), figure, ".csv", figure.write_data)
+        return self._picture_writer(dialog, process)
+
+    def _file_writer(
+        self, title: str, filters: str, figure: ExportedFigure, suffix: str, write: Callable[[Path], object] | None
+    ) -> Callable[[], Path] | None:
+        path = self.ask_path(title, filters, f"{figure.name}{suffix}")
+        if path is None or write is None:
             return None
 
-        def write() -> Path:
-            write_page(path)
+        def write_it() -> Path:
+            write(path)
             return path
 
-        return write
+        return write_it
 
     def _picture_writer(self, dialog: FigureDialog, process: FigureProcess) -> Callable[[], Path] | None:
         from subflow_app.features.paper.core.figure_plan import figure_kind

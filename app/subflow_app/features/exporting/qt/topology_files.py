@@ -6,23 +6,19 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QApplication
-
 from subflow_app.features.editor.core.topology import picture_of
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.paths import file_stem
 from subflow_app.toolkit.dialogs import Dialogs
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.picture import Panel
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.core.graph_import import Imported
     from subflow_app.features.editor.qt.documents import Documents
-    from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
     from subflow_app.features.exporting.qt.exporting import Exports
-
-SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 
 
 class TopologyFiles:
@@ -122,30 +118,18 @@ class TopologyFiles:
         filters = f"{tr(made.title)} (*{made.suffix})"
         self._ask_export(tr("Export to a testbed"), filters, made.suffix, write)
 
-    def ask_svg(self) -> None:
-        """Ask for a file and write the drawing as SVG."""
-        self._ask_export(
-            tr("Export drawing"), tr("Scalable drawing (*.svg)"), ".svg", lambda s, path: self._drawing(s).write(path)
-        )
+    def ask_drawing(self) -> None:
+        """Open the dialog that exports the drawing of the topology as a figure."""
+        from subflow_app.features.paper.core.exported_figure import ExportedFigure
+        from subflow_app.features.paper.core.figure_plan import FigurePlan
+        from subflow_app.features.paper.core.topology_sketch import sketch_of
 
-    def ask_png(self) -> None:
-        """Ask for a size and a file, and write the drawing as PNG."""
-        chosen = self._dialogs.choice(tr("Export drawing"), tr("Pixels per unit of the canvas:"), list(SCALES), 1)
-        if chosen is not None:
-            self._ask_export(
-                tr("Export drawing"),
-                tr("Image (*.png)"),
-                ".png",
-                lambda s, path: self._drawing(s).write(path, SCALES[chosen]),
-            )
+        scenario = self._documents.doc.sketch
+        if scenario is not None:
+            panel = Panel.of_topology(sketch_of(scenario, self._documents.doc.positions()))
+            self._exports.export(ExportedFigure(file_stem(scenario.name), FigurePlan(panels=(panel,))))
 
     # ---- internals ----
-
-    def _drawing(self, scenario: Scenario) -> DrawingFile:
-        from subflow_app.features.editor.qt.topology.drawing_file import DrawingFile
-
-        picture = picture_of(scenario, self._documents.doc.positions())
-        return DrawingFile(picture, QApplication.font(), scenario.name)
 
     def _ask_export(self, title: str, filters: str, suffix: str, write: Callable[[Scenario, Path], None]) -> None:
         scenario = self._documents.doc.sketch

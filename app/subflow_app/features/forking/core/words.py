@@ -100,8 +100,10 @@ def forks_first(runs: Sequence[Traces]) -> list[int]:
     return order
 
 
-def ghost_title(ghost: Ghost, title: str) -> str:
-    """Title of a ghost; begins with the distinguishing word, because long names are cut at the end."""
+def ghost_title(ghost: Ghost, title: str, *, is_only: bool) -> str:
+    """Title of a ghost; the only ghost needs just the distinguishing word, because legends cut long names."""
+    if is_only:
+        return tr("Before") if ghost.is_before else tr("Original")
     return tr("Before: {run}", run=title) if ghost.is_before else tr("Original: {run}", run=title)
 
 

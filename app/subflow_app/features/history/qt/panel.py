@@ -168,12 +168,12 @@ class History(QWidget):
 
     def set_columns(self, keys: Sequence[str]) -> None:
         """Show columns after the name, and read their recorded values."""
-        widths = self._widths()
+        widths = self.table.widths()
         self.model.set_columns(keys, {})
         self._listed = None
         self.bar.show_columns([each.key for each in self.model.columns])
         self.table.set_default_widths()
-        self._set_widths(widths)
+        self.table.set_widths(widths)
         self._show_order()
         if any(each.is_read for each in self.model.columns):
             self._ask()
@@ -185,7 +185,7 @@ class History(QWidget):
         return json.dumps(
             {
                 "columns": [self.model.columns[number].key for number in shown],
-                "widths": self._widths(),
+                "widths": self.table.widths(),
                 "language": current_language(),
                 "order": self.model.order,
                 "groups": self.model.grouping,
@@ -200,7 +200,7 @@ class History(QWidget):
             self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
             # The widths fit the titles of one language and would cut off titles of another.
             if kept.get("language", ENGLISH) == current_language():
-                self._set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
+                self.table.set_widths({str(key): int(width) for key, width in kept.get("widths", {}).items()})
             key, is_descending = kept.get("order", self.model.order)
             by = kept.get("groups", SWEEP)
             opened = [str(key) for key in kept.get("opened", ())]
@@ -406,16 +406,6 @@ class History(QWidget):
             listed = self.model.listed
             if listed and not self.selected():
                 self._select({listed[0].id})
-
-    def _widths(self) -> dict[str, int]:
-        header = self.table.horizontalHeader()
-        return {each.key: header.sectionSize(number) for number, each in enumerate(self.model.columns)}
-
-    def _set_widths(self, widths: dict[str, int]) -> None:
-        header = self.table.horizontalHeader()
-        for number, each in enumerate(self.model.columns):
-            if widths.get(each.key, 0) > 0:
-                header.resizeSection(number, widths[each.key])
 
     def _show_order(self) -> None:
         key, is_descending = self.model.order

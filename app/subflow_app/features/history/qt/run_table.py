@@ -20,11 +20,12 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QFontMetrics, QIcon, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QKeyEvent, QMouseEvent, QPainter, QPalette, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHeaderView,
@@ -42,6 +43,7 @@ from subflow_app.features.history.core.run_columns import (
     STARTED,
     STATUS,
     SWEEP,
+    TRANSFERS,
     RunColumn,
     RunGroup,
     Value,
@@ -56,8 +58,8 @@ from subflow_app.features.history.core.run_columns import (
 )
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.icons import STATE_ICONS, icon
-from subflow_app.toolkit.theme import CELL_PADDING
-from subflow_app.toolkit.widgets.shorthand import as_written
+from subflow_app.toolkit.theme import CELL_PADDING, current_tokens
+from subflow_app.toolkit.widgets.shorthand import as_written, sized
 from subflow_app.toolkit.widgets.tables import LEFT, RIGHT, Index, bold, set_up_table, set_widths
 from subflow_app.vocabulary.language import tr, trn
 from subflow_app.vocabulary.number_text import NOTHING
@@ -66,9 +68,14 @@ from subflow_store.values import RunRow
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
 SHARED_ROLE = Qt.ItemDataRole.UserRole + 3  # length of the beginning that a name shares with a neighbour
+SECOND_ROLE = Qt.ItemDataRole.UserRole + 4  # text of the second line of a row in a narrow list
 
 DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
 NEWEST_FIRST = (STARTED, True)
+_FIRST_MEASURES = (TRANSFERS[0], "goodput_bps")  # the first known one is shown in a narrow list
+NARROW = 480
+"""Width below which the list has two lines for each run in place of columns, px."""
+_TICK_GAP = 4  # px
 _LOOKED_AT = 20  # rows above and below that are searched for shared beginnings
 _SORTED_BY = 3  # remembered sort columns; the last clicked has precedence
 
@@ -299,6 +306,8 @@ class RunTable(QAbstractTableModel):
             return row
         if role == SHARED_ROLE:
             return self._shared(row, number)
+        if role == SECOND_ROLE:
+            return self._second_line(row)
         if role == Qt.ItemDataRole.EditRole:
             return row.note if shown.key == NOTE else self._text(row, shown)
         if role == Qt.ItemDataRole.DecorationRole:
@@ -312,6 +321,8 @@ class RunTable(QAbstractTableModel):
     def _group_data(self, group: RunGroup, shown: RunColumn, role: int) -> object | None:
         if role == GROUP_ROLE:
             return group.label
+        if role == SECOND_ROLE:
+            return trn("{count} run", "{count} runs", len(group.rows))
         if role == Qt.ItemDataRole.FontRole:
             return bold()
         if role == Qt.ItemDataRole.DisplayRole:
@@ -335,6 +346,13 @@ class RunTable(QAbstractTableModel):
             how = tr("Click the arrow to fold or unfold; the row selects all of its runs.")
             return as_written("\n".join((self._label(group), told, how)))
         return None
+
+    def _second_line(self, row: RunRow) -> str:
+        """Second line of a run in a narrow list: number, controllers, its first known measure, and its start."""
+        measures = ((each, self._value(row, each)) for each in map(column, _FIRST_MEASURES))
+        known = (f"{each.text(value)} {each.unit}".rstrip() for each, value in measures if value is not None)
+        shown = (tr("run {number}", number=row.id), row.controllers, next(known, ""), fmt.moment(row.started_at))
+        return " · ".join(filter(None, shown))
 
     def _name(self, row: RunRow) -> str:
         """The displayed name; below the heading of a sweep, the name of the sweep is left out."""
@@ -468,7 +486,14 @@ def _tip(row: RunRow) -> str:
 
 
 class _Names(QStyledItemDelegate):
-    """Shortens long names where they agree with their neighbours, so that the distinguishing part remains visible."""
+    """Draws the ticks of selected runs and their names; a narrow list has a second line below each name.
+
+    Long names are shortened where they agree with their neighbours, so that the distinguishing part remains visible.
+    """
+
+    def __init__(self, view: RunView) -> None:
+        super().__init__(view)
+        self._view = view
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Place the ellipsis in the shared beginning, or in the middle of a name without a shared beginning."""
@@ -478,14 +503,65 @@ class _Names(QStyledItemDelegate):
             option.textElideMode = Qt.TextElideMode.ElideRight
             return
         option.textElideMode = Qt.TextElideMode.ElideMiddle
+        option.features |= QStyleOptionViewItem.ViewItemFeature.HasCheckIndicator
+        is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
+        option.checkState = Qt.CheckState.Checked if is_selected else Qt.CheckState.Unchecked
         # Qt passes an empty rectangle to measure the whole text.
         if option.rect.width() <= 0:
             return
-        room = option.widget.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
-        margin = option.widget.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
-        width = room.width() - 2 * (margin + CELL_PADDING)
+        width = self._text_area(option).width()
         if option.fontMetrics.horizontalAdvance(option.text) > width:
             option.text = shortened(option.text, index.data(SHARED_ROLE) or 0, option.fontMetrics, width)
+
+    def _text_area(self, option: QStyleOptionViewItem) -> QRect:
+        style = option.widget.style()
+        margin = style.pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+        area = style.subElementRect(QStyle.SubElement.SE_ItemViewItemText, option, option.widget)
+        return area.adjusted(margin + CELL_PADDING, 0, -margin - CELL_PADDING, 0)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draw a name, and in a narrow list the second line below it."""
+        if not self._view.has_two_lines:
+            super().paint(painter, option, index)
+            return
+        shown = QStyleOptionViewItem(option)
+        self.initStyleOption(shown, index)
+        area, name = self._text_area(shown), shown.text
+        if index.data(GROUP_ROLE) is not None:
+            name = shown.fontMetrics.elidedText(name, Qt.TextElideMode.ElideRight, area.width())
+        shown.text = ""
+        shown.widget.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, shown, painter, shown.widget)
+        tokens = current_tokens()
+        is_selected = bool(shown.state & QStyle.StateFlag.State_Selected)
+        selected = shown.palette.color(QPalette.ColorRole.HighlightedText)
+        middle = area.center().y() + 1
+        painter.save()
+        painter.setFont(shown.font)
+        painter.setPen(selected if is_selected else QColor(tokens.text))
+        upper = QRect(area.left(), area.top(), area.width(), middle - area.top())
+        painter.drawText(upper, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, name)
+        painter.setFont(sized(QFont(option.font), 0.9))
+        painter.setPen(selected if is_selected else QColor(tokens.muted_text))
+        second = painter.fontMetrics().elidedText(
+            str(index.data(SECOND_ROLE) or ""), Qt.TextElideMode.ElideRight, area.width()
+        )
+        lower = QRect(area.left(), middle, area.width(), area.bottom() - middle)
+        painter.drawText(lower, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop, second)
+        painter.restore()
+
+    def tick_area(self, index: QModelIndex) -> QRect:
+        """Where a click ticks a run; empty for the heading of a group."""
+        if index.column() != 0 or index.data(GROUP_ROLE) is not None:
+            return QRect()
+        option = QStyleOptionViewItem()
+        option.initFrom(self._view)
+        option.widget = self._view
+        option.rect = self._view.visualRect(index)
+        self.initStyleOption(option, index)
+        area = self._view.style().subElementRect(QStyle.SubElement.SE_ItemViewItemCheckIndicator, option, self._view)
+        return area.adjusted(-_TICK_GAP, 0, _TICK_GAP, 0).united(QRect(option.rect.topLeft(), area.bottomRight()))
 
 
 def shortened(name: str, shared: int, metrics: QFontMetrics, width: int) -> str:
@@ -515,7 +591,11 @@ class RunView(QTableView):
         super().__init__(parent)
         self._runs = model
         set_up_table(self, "history_table", tr("Stored runs"), model)
-        self.setItemDelegateForColumn(0, _Names(self))
+        self.has_two_lines = False
+        self._row_height = 0  # of a list with columns, px; 0: not known yet
+        self._wide: dict[str, int] = {}  # widths of the columns while the list has two lines in their place
+        self._names = _Names(self)
+        self.setItemDelegateForColumn(0, self._names)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setIconSize(QSize(14, 14))
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
@@ -531,7 +611,54 @@ class RunView(QTableView):
 
     def set_default_widths(self) -> None:
         """Set the widths of all columns to fit typical contents."""
+        was_narrow = self.has_two_lines
+        self._set_two_lines(False)
         set_widths(self, ((short_heading(column), column.widest) for column in self._runs.columns))
+        self._set_two_lines(was_narrow)
+
+    def widths(self) -> dict[str, int]:
+        """Widths of the columns by their keys, px; for a narrow list, those that it has when it is wide."""
+        if self.has_two_lines:
+            return dict(self._wide)
+        header = self.horizontalHeader()
+        return {each.key: header.sectionSize(number) for number, each in enumerate(self._runs.columns)}
+
+    def set_widths(self, widths: Mapping[str, int]) -> None:
+        """Set the widths of columns by their keys, px; a narrow list uses them once it becomes wide."""
+        known = {key: width for key, width in widths.items() if width > 0}
+        if self.has_two_lines:
+            self._wide |= known
+            return
+        for number, each in enumerate(self._runs.columns):
+            if each.key in known:
+                self.horizontalHeader().resizeSection(number, known[each.key])
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Show two lines for each run in a narrow list, and columns in a wide one."""
+        super().resizeEvent(event)
+        self._set_two_lines(self.width() < NARROW)
+
+    def _set_two_lines(self, is_on: bool) -> None:
+        if is_on == self.has_two_lines:
+            return
+        if is_on:
+            self._wide = self.widths()
+        self.has_two_lines = is_on
+        self._show_lines()
+        if not is_on:
+            self.set_widths(self._wide)
+
+    def _show_lines(self) -> None:
+        """Show the columns, or only the names with a line below each."""
+        header, rows = self.horizontalHeader(), self.verticalHeader()
+        for number in range(1, self._runs.columnCount()):
+            self.setColumnHidden(number, self.has_two_lines)
+        header.setVisible(not self.has_two_lines)
+        stretch, free = QHeaderView.ResizeMode.Stretch, QHeaderView.ResizeMode.Interactive
+        header.setSectionResizeMode(0, stretch if self.has_two_lines else free)
+        self._row_height = self._row_height or rows.defaultSectionSize()
+        line = self.fontMetrics().height()
+        rows.setDefaultSectionSize(2 * line + 12 if self.has_two_lines else self._row_height)
 
     @property
     def is_editing(self) -> bool:
@@ -577,6 +704,9 @@ class RunView(QTableView):
             folds = not is_folded if event.key() == Qt.Key.Key_Return else event.key() == Qt.Key.Key_Left
             self._fold(index, folds)
             return
+        if event.key() == Qt.Key.Key_Space and isinstance(row, RunRow) and not event.modifiers():
+            self._tick(index)
+            return
         if event.text().isprintable() and event.text() and not event.modifiers():
             event.ignore()
             return
@@ -604,7 +734,26 @@ class RunView(QTableView):
             self._fold(index, not self._runs.is_folded(group.key))
             event.accept()
             return
+        is_left = event.button() == Qt.MouseButton.LeftButton
+        if index.isValid() and is_left and self._names.tick_area(index).contains(event.position().toPoint()):
+            self._tick(index)
+            event.accept()
+            return
         super().mousePressEvent(event)
+
+    def _tick(self, index: QModelIndex) -> None:
+        """Add a run to the selected ones, or remove it, as its tick shows."""
+        flags = QItemSelectionModel.SelectionFlag
+        self.selectionModel().setCurrentIndex(index, flags.NoUpdate)
+        self.selectionModel().select(index, flags.Toggle | flags.Rows)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Two quick clicks on a tick change it twice; elsewhere, a double click opens a run."""
+        index = self.indexAt(event.position().toPoint())
+        if index.isValid() and self._names.tick_area(index).contains(event.position().toPoint()):
+            self._tick(index)
+            return
+        super().mouseDoubleClickEvent(event)
 
     def _arrow_width(self) -> int:
         return self.iconSize().width() + 4 * self.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 8

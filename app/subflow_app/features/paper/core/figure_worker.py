@@ -27,13 +27,20 @@ from subflow_app.features.paper.core.figures import render_figure, render_previe
 from subflow_app.features.paper.core.paper_styles import PaperStyle
 from subflow_app.features.paper.core.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.features.paper.core.report_file import PrintJob, render_report
-from subflow_app.features.paper.core.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.features.plots.core import Band, Bar, Curve, Ticks
 from subflow_app.foundation.errors import AppError
 from subflow_app.foundation.interruption import ignore_interrupts
 from subflow_app.foundation.surroundings import take_stdout
 from subflow_app.vocabulary.palette import ColourKey
-from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries, Reference
+from subflow_app.vocabulary.picture import (
+    ColourScale,
+    Panel,
+    PanelSeries,
+    Reference,
+    SketchLink,
+    SketchNode,
+    TopologySketch,
+)
 from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (

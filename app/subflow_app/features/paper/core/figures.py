@@ -33,6 +33,7 @@ from subflow_app.features.paper.core.figure_plan import (
 from subflow_app.features.paper.core.panel_forms import FORMS, TABLE_LINE, names_lines, panel_entries, table_layout
 from subflow_app.features.paper.core.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
 from subflow_app.features.paper.core.plot_forms import draw_plot, plot_entries
+from subflow_app.features.paper.core.sketch_form import topology_height_in
 from subflow_app.features.plots.core import TIME
 from subflow_app.foundation.files import write_file
 from subflow_app.vocabulary.picture import Panel
@@ -50,7 +51,7 @@ POINTS_PER_INCH = 72.0
 # Mean width of a character in multiples of the font size.
 _LETTER = {"DejaVu Sans": 0.56}
 _NARROW_LETTER = 0.47
-_HANDLE_LETTERS = 7
+_HANDLE_LETTERS, _GAP_LETTERS = 7, 3  # widths of a handle, and of the gap between columns of a legend
 _MOST_LEGEND_COLUMNS = 5
 _MOST_POINTS_TO_AVOID = 20_000
 # Heights of one line in the legend, the heading, panel titles, panel notes and names below an axis, in multiples of the
@@ -320,6 +321,8 @@ def _height_in(plan: FigurePlan, part: PlotData | Panel) -> float:
     height = style.plot_height_mm / MM_PER_INCH
     if plan.is_thumbnail:
         return height
+    if isinstance(part, Panel) and part.form == "topology":
+        return topology_height_in(part, plan)
     if isinstance(part, Panel) and part.form == "table":
         # The number of lines determines the height, independently of the style.
         height = table_layout(part, plan).lines * TABLE_LINE * style.small_pt / POINTS_PER_INCH
@@ -362,7 +365,7 @@ def legend_of(plan: FigurePlan) -> tuple[list[Artist], int]:
         # matplotlib fills column by column, and each column is as wide as its longest entry.
         rows = -(-len(handles) // columns)
         parts = [widths[first : first + rows] for first in range(0, len(handles), rows)]
-        if sum(map(max, parts)) <= letters:
+        if sum(map(max, parts)) + _GAP_LETTERS * (len(parts) - 1) <= letters:
             return handles, len(parts)
     return handles, 1
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from subflow_app.features.paper.core.figure_plan import FigurePlan, PlotData
+from subflow_app.features.paper.core.sketch_form import draw_topology, topology_entries
 from subflow_app.features.plots.core.bars import bar_places
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.picture import GROUP, ColourScale, FloatArray, Panel, PanelForm, PanelSeries, Reference
@@ -490,6 +491,7 @@ FORMS: Mapping[PanelForm, Callable[[Axes, Panel, FigurePlan], None]] = {
     "trace": draw_trace,
     "table": draw_table,
     "map": draw_map,
+    "topology": draw_topology,
 }
 
 
@@ -664,6 +666,11 @@ def panel_entries(plan: FigurePlan) -> list[tuple[str, Callable[[], Artist]]]:
     entries: dict[str, tuple[str, Callable[[], Artist]]] = {}
     panels = [panel for panel in plan.panels if panel.form not in ("table", "map")]
     for panel in panels:
+        if panel.sketch is not None:
+            # Subflows that share a name have different colours.
+            entries |= {
+                f"\0{text} {number}": (text, make) for number, (text, make) in enumerate(topology_entries(panel))
+            }
         if panel.is_single or panel.scale is not None:
             continue  # the axis shows the names of the series, or a colour scale replaces them
         for series in panel.series:

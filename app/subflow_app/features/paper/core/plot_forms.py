@@ -283,4 +283,5 @@ def names_in(plan: FigurePlan) -> tuple[str, ...]:
     on_axes = [name for part in parts for name in axis_names(part)]
     up = [name for panel in plan.panels for _, name in panel.y_ticks]
     in_tables = [series.name for panel in plan.panels if panel.form == "table" for series in panel.series]
-    return tuple(dict.fromkeys(filter(None, (*entries, *on_axes, *up, *in_tables))))
+    in_sketches = [name for panel in plan.panels if panel.sketch is not None for name in panel.sketch.names]
+    return tuple(dict.fromkeys(filter(None, (*entries, *on_axes, *up, *in_tables, *in_sketches))))

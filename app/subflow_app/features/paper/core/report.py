@@ -26,7 +26,7 @@ from subflow_app.features.paper.core.report_tables import (
     options_table,
     run_table,
 )
-from subflow_app.features.paper.core.topology_sketch import TopologySketch, sketch_of
+from subflow_app.features.paper.core.topology_sketch import sketch_of
 from subflow_app.features.plots.core import PLOTS_BY_ID, PlotSpec
 from subflow_app.features.traces.core.summary_text import (
     connection_table,
@@ -39,6 +39,7 @@ from subflow_app.features.traces.core.summary_text import (
 from subflow_app.features.traces.core.traces import StoredTraces
 from subflow_app.foundation.citation import citation_bibtex, citation_text
 from subflow_app.foundation.errors import InputError
+from subflow_app.vocabulary.picture import Panel
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.errors import SimError
 
@@ -83,11 +84,10 @@ class Listing:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A figure or the drawing of a topology, with its caption."""
+    """A figure with its caption."""
 
     caption: str
-    figure: FigurePlan | None = None
-    sketch: TopologySketch | None = None
+    figure: FigurePlan
 
 
 Block = Heading | Paragraph | Listing | Picture | TextTable
@@ -285,7 +285,7 @@ def _setup(runs: Sequence[ReportRun], numbering: FigureNumbers) -> Iterator[Bloc
             numbering.caption(
                 "Topology. Dots are hosts, squares are routers; coloured lines are the ways of the subflows."
             ),
-            sketch=sketch_of(scenario),
+            figure=FigurePlan(panels=(Panel.of_topology(sketch_of(scenario)),)),
         )
         yield general_table(scenario)
         yield links_table(scenario.links.values())

@@ -18,7 +18,6 @@ from subflow_app.features.paper.core.figure_plan import FigureKind
 from subflow_app.features.paper.core.figure_process import FigureProcess
 from subflow_app.features.paper.core.figures import render_figure
 from subflow_app.features.paper.core.report import Block, Heading, Listing, PageSize, Paragraph, Picture, Report
-from subflow_app.features.paper.core.topology_sketch import render_sketch
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import html_text, table_html
 
@@ -135,10 +134,7 @@ def _pixel_figure(picture: Picture, _number: int, caption: str) -> str:
 
 
 def _drawing(picture: Picture, kind: FigureKind) -> bytes:
-    if picture.sketch is not None:
-        return render_sketch(picture.sketch, kind, _PRINTED_DPI)
     # Text becomes paths, because the reader may lack the font.
-    assert picture.figure is not None
     style = replace(picture.figure.style, text_in_svg=False)
     return render_figure(replace(picture.figure, kind=kind, dpi=_PRINTED_DPI, style=style))
 

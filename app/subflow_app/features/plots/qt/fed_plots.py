@@ -278,7 +278,7 @@ class CurveLooks:
                 continue
             if ghost is not None:
                 fork = by_place.get((ghost.fork, curve.owner, curve.kind))
-                title = ghost_title(ghost, self._runs[curve.run].title)
+                title = ghost_title(ghost, self._runs[curve.run].title, is_only=len(self._ghosts) == 1)
                 curve = replace(curve, is_ghost=True, run_title=title)
                 if spec.kind == TIME and fork is not None:
                     curve = _from_fork_on(curve, fork, ghost.at_s)

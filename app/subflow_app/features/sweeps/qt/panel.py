@@ -99,14 +99,9 @@ class SweepPanel(QWidget):
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
         self._list = ListBeside("sweeps", self.table, self.page, actions, _LIST_WIDTHS)
         self._list.bar.setAccessibleName(tr("Progress of the sweep"))
-        self._empty = EmptyState(
-            "sweeps",
-            tr("No sweeps yet"),
-            tr("Vary any parameters of the scenario over any values and seeds, and see the results at a glance."),
-            new,
-        )
+        self.empty = EmptyState("sweeps", tr("No sweeps yet"), "", new)
         self._stack = QStackedLayout(self)
-        self._stack.addWidget(self._empty)
+        self._stack.addWidget(self.empty)
         self._stack.addWidget(self._list)
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:

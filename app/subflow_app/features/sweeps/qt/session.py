@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtGui import QAction
 
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.algorithm_choices import controller_choices
 from subflow_app.features.editor.core.scenario_source import source_of_document
+from subflow_app.features.editor.core.sketch import next_step_text
 from subflow_app.features.sweeps.core.axes import sweep_parameters
 from subflow_app.features.sweeps.core.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.features.sweeps.core.sweep_estimate import SweepLimits
@@ -29,6 +31,7 @@ from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.banner import Banners, Way
 from subflow_app.toolkit.workers import LatestReader
+from subflow_app.toolkit.workspaces import WORKSPACES
 from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.values import SweepRecord
 
+_DRAWING, _STUDY = "design", "study"  # workspaces
 # A growing sweep is read again after this time, s, or after this multiple of the duration of the last read, if longer.
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
 # Overlaying more curves than this would be unreadable.
@@ -98,7 +102,54 @@ class SweepSession(QObject):
         panel.page.opened.connect(self.show_runs)
         ports.database.opened.connect(self._on_database_opened)
         ports.database_watch.changed.connect(self.reload)
+        self._to_network = QAction(tr("Show the network"), self)
+        self._to_network.triggered.connect(lambda: ports.workspaces.enter(_DRAWING))
+        self._begin = QAction(tr("Choose a template or an example…"), self)
+        self._begin.triggered.connect(self._begin_scenario)
+        self._open_database = QAction(tr("Open a database…"), self)
+        self._open_database.triggered.connect(ports.database.ask_open)
+        self._back = QAction(self)
+        self._back.triggered.connect(lambda: ports.workspaces.show(ports.workspaces.previous))
+        ports.documents.replaced.connect(self._offer_next_step)
+        ports.documents.edited.connect(self._offer_next_step)
+        ports.database.opened.connect(self._offer_next_step)
+        ports.database.failed.connect(self._offer_next_step)
+        ports.workspaces.changed.connect(self._offer_next_step)
+        self._offer_next_step()
         self.reload()
+
+    # ---- without sweeps ----
+
+    def _offer_next_step(self, *_: object) -> None:
+        """Say what the first sweep still needs, and offer the action that provides it and the way back."""
+        ports, doc = self._ports, self._ports.documents.doc
+        missing = next_step_text(doc.missing_part)
+        if not ports.database.can_write:
+            title, action = tr("No database"), self._open_database
+            text = tr("A sweep stores its runs in a database: open one that can be written.")
+        elif doc.missing_part == "nodes":
+            title, action = tr("No scenario to vary yet"), self._begin
+            text = tr("A sweep runs the open scenario with other values and seeds, and this scenario is empty.")
+        elif missing:
+            title, action, text = tr("The scenario is not complete"), self._to_network, missing
+        elif not doc.is_valid:
+            title, action = tr("The scenario has problems"), self._to_network
+            text = tr("A sweep needs a scenario without problems: the inspector beside the network lists them.")
+        else:
+            title, action = tr("No sweeps yet"), ports.bar["sweep.new"]
+            text = tr(
+                "Vary any parameters of {scenario} over any values and seeds, and see the results at a glance.",
+                scenario=ports.documents.shown_name,
+            )
+        workspaces = ports.workspaces
+        self._back.setText(tr("Back to {name}", name=tr(WORKSPACES[workspaces.previous][0])))
+        self.panel.empty.set_text(title, text)
+        self.panel.empty.offer(action, self._back if workspaces.current == _STUDY != workspaces.previous else None)
+
+    def _begin_scenario(self) -> None:
+        """Ask for a template, and show its network; a banner leads back."""
+        if self._ports.documents.ask_template():
+            self._ports.workspaces.enter(_DRAWING)
 
     # ---- possible actions ----
 

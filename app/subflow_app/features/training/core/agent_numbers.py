@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import rounded_text
+from subflow_app.vocabulary.number_text import rounded_text, signed_percent_text
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import RunAgent, SeenSubflow
@@ -147,6 +147,37 @@ def action_text(agent: RunAgent, subflow: SeenSubflow) -> str:
     done = ", ".join(agent.action_texts(subflow.action))
     effect = effect_text(subflow)
     return f"{done}: {effect}" if effect else done
+
+
+def action_sentence(agent: RunAgent, subflow: SeenSubflow) -> str:
+    """The meaning of an action, such as "On download/1: raises the cwnd from 20 to 24.2 pkt (+21.0 %)".
+
+    Args:
+        agent: the agent that decided.
+        subflow: a subflow for which it decided.
+
+    Returns:
+        The sentence, which ends with the action itself; without measurements, it has only the action.
+    """
+    done = ", ".join(agent.action_texts(subflow.action))
+    effects = [text for text in (_effect(subflow.figures, *each) for each in _CHANGES) if text]
+    if not effects:
+        return tr("On {subflow}: {action}.", subflow=subflow.name, action=done)
+    return tr("On {subflow}: {effects} ({action}).", subflow=subflow.name, effects=", ".join(effects), action=done)
+
+
+def _effect(figures: Figures, title: str, before: str, after: str, scale: float, unit: str) -> str:
+    """How an action changes the cwnd or the pacing rate, with a verb and percent; empty if this is unknown."""
+    first, second = _figure(figures, before), _figure(figures, after)
+    if not (math.isfinite(first) and math.isfinite(second)) or not (first or second):
+        return ""
+    texts = {"name": tr(title), "first": rounded_text(first * scale), "second": rounded_text(second * scale)}
+    if first == second:
+        return tr("keeps the {name} at {first} {unit}", **texts, unit=unit)
+    percent = f" ({signed_percent_text(second / first - 1)} %)" if first else ""
+    if second > first:
+        return tr("raises the {name} from {first} to {second} {unit}", **texts, unit=unit) + percent
+    return tr("lowers the {name} from {first} to {second} {unit}", **texts, unit=unit) + percent
 
 
 def effect_text(subflow: SeenSubflow) -> str:

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
+from subflow_app.features.policies.core import find_policy, policy_lines
 from subflow_app.features.training.core.agent_explanations import learning_subflows
 from subflow_app.toolkit.action_bar import ActionBar, ActionSpec, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
-from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_view import PlotView
     from subflow_app.features.running.qt.run_control import RunControl
     from subflow_app.features.training.qt.agent_panel import AgentPanel
+    from subflow_app.toolkit.dialogs import Dialogs
     from subflow_app.toolkit.notices import Notices
 
 
@@ -22,6 +24,7 @@ class AgentPorts(FeatureHolder, Protocol):
     """Parts of the window that the panel of learning agents uses."""
 
     bar: ActionBar
+    dialogs: Dialogs
     notices: Notices
     plots: PlotView
     runs: RunControl
@@ -51,6 +54,7 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         content.number_chosen.connect(self._show_number)
         content.changed.connect(self.changed)
         content.failed.connect(ports.notices.history_failed)
+        content.card_wanted.connect(self._show_card)
         return content
 
     def connect_parts(self) -> None:
@@ -87,6 +91,11 @@ class AgentFeature(PanelFeature["AgentPanel"]):
         # Runs with agents need the panel even while it is hidden: actions and clicks in plots select decisions in it.
         if self.shown is not None or any(map(learning_subflows, runs)):
             self.content.show_runs(runs)
+
+    def _show_card(self, name: str) -> None:
+        """Shows where a policy comes from: kind, file, hash, and its card."""
+        record = find_policy(name)
+        self.ports.dialogs.report(tr("Policy {name}", name=record.name), "\n".join(policy_lines(record)))
 
     def _refresh(self) -> None:
         if self.shown is not None:

@@ -9,27 +9,41 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QObject, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSignalBlocker,
+    QSize,
+    Qt,
+    Signal,
+)
 from PySide6.QtGui import QAction, QColor, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QHeaderView,
+    QPushButton,
     QSplitter,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QWidget,
 )
 
-from subflow_app.features.policies.core import policy_origin
+from subflow_app.features.policies.core import has_card, policy_origin
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.features.training.core.agent_explanations import Numbers, learning_subflows
-from subflow_app.features.training.core.agent_numbers import action_text
+from subflow_app.features.training.core.agent_numbers import action_sentence, action_text
 from subflow_app.features.training.core.agent_replay import AgentReplay, NumberRow, number_rows
 from subflow_app.toolkit import format as fmt
-from subflow_app.toolkit.theme import current_tokens
+from subflow_app.toolkit.theme import CELL_PADDING, current_tokens
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
 from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, bold, set_up_table
-from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
@@ -190,6 +204,10 @@ _NUMBERS: dict[Numbers, str] = {
     "observation": translatable("Plot what it saw"),
     "action": translatable("Plot what it did"),
 }
+_MOST_ACTIONS = 3  # sentences about actions
+_MOST_STRETCHED = 2  # columns of subflows that share the width
+_CELL_MARGIN = 24  # px, beside the padding of a cell
+_NAMES = 150  # largest initial width of the names, px
 _EMPTY_TITLE = translatable("No learning agent")
 _EMPTY_TEXT = translatable(
     "Run a scenario with a learned controller, such as drl-cc, or open such a run from the history: its decisions "
@@ -197,11 +215,27 @@ _EMPTY_TEXT = translatable(
 )
 
 
+class _Wrapped(QStyledItemDelegate):
+    """Makes rows as high as their wrapped texts; the height that Qt suggests ignores the padding of cells."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """Size of a cell in the width of its column."""
+        hint = super().sizeHint(option, index)
+        view = self.parent()
+        if not isinstance(view, QTableView) or view.columnSpan(index.row(), index.column()) > 1:
+            return hint
+        width = view.columnWidth(index.column()) - 2 * CELL_PADDING - _CELL_MARGIN
+        text = str(index.data() or "")
+        lines = option.fontMetrics.boundingRect(QRect(0, 0, max(width, 1), 10_000), Qt.TextFlag.TextWordWrap, text)
+        return QSize(hint.width(), max(hint.height(), lines.height() + 8))
+
+
 class AgentPanel(QWidget):
     """Shows one learning agent of one plotted run."""
 
     decision_chosen = Signal(int, float)  # index of the run in the plots, time of the decision in s
     number_chosen = Signal(str, str)  # "observation" or "action", and the name of one of its numbers
+    card_wanted = Signal(str)  # name of the policy of the current agent
     changed = Signal()  # `can_go_back` or `can_go_on` may have changed
     failed = Signal(object)  # StoreError
 
@@ -224,6 +258,11 @@ class AgentPanel(QWidget):
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._origin = named(Label(self, wordWrap=True), "agent_origin")
         self._origin.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self._action = named(Label(self, wordWrap=True), "agent_action")
+        self._action.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.card = named(QPushButton(tr("Card…"), self), "agent_card")
+        self.card.setToolTip(tr("Training of the policy with its seeds, and the results of its evaluation"))
+        self.card.clicked.connect(self._ask_card)
         self.why = named(Label(self, wordWrap=True), "agent_why")
         self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
@@ -231,6 +270,10 @@ class AgentPanel(QWidget):
         self.decisions = _table("agent_decisions", tr("Decisions of the agent"), self._list)
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.numbers = _table("agent_numbers", tr("Observations and actions of the agent"), self._numbers)
+        self.numbers.setWordWrap(True)
+        self.numbers.setItemDelegate(_Wrapped(self.numbers))
+        self.numbers.setTextElideMode(Qt.TextElideMode.ElideNone)
+        self.numbers.horizontalHeader().sectionResized.connect(lambda *_sizes: self.numbers.resizeRowsToContents())
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._empty = EmptyState("agent", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
@@ -245,7 +288,8 @@ class AgentPanel(QWidget):
         second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
         border = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
         parts = split(border, self.numbers, self.decisions, shares=(3, 2))
-        v_box(content, first, second, self._origin, self._about, self.why, (parts, 1), margins=6, spacing=6)
+        origin = h_box(None, (self._origin, 1), self.card, spacing=4)
+        v_box(content, first, second, origin, self._about, self._action, self.why, (parts, 1), margins=6, spacing=6)
         return content
 
     # ---- used by the window ----
@@ -374,6 +418,7 @@ class AgentPanel(QWidget):
         origin = "" if agent is None else policy_origin(agent.policy, has_path=False)
         self._origin.setText(tr("Policy {origin}", origin=origin) if origin else "")
         self._origin.setToolTip("" if agent is None else policy_origin(agent.policy))
+        self.card.setVisible(agent is not None and has_card(agent.policy))
         self._list.set_replay(replay)
         for kind, combo in self.plotted.items():
             combo.clear()
@@ -383,6 +428,11 @@ class AgentPanel(QWidget):
         self.decisions.resizeColumnsToContents()
         self.decisions.setColumnHidden(DecisionList.VALUE, replay is not None and not replay.has_values)
 
+    def _ask_card(self) -> None:
+        replay = self.replay
+        if replay is not None and replay.agent is not None:
+            self.card_wanted.emit(replay.agent.policy)
+
     def _on_agent_chosen(self, item: int) -> None:
         self._current, agent = self.agents.itemData(item)
         replay = self.replay
@@ -390,6 +440,20 @@ class AgentPanel(QWidget):
         replay.choose(agent)
         self._show_agent()
         self._tell()
+
+    def _share_width(self) -> None:
+        """Make the names as wide as needed; few subflows share the rest of the width, and their texts wrap."""
+        header, count = self.numbers.horizontalHeader(), self.numbers.model().columnCount()
+        header.setStretchLastSection(False)
+        is_few = count <= _MOST_STRETCHED + 1
+        for column in range(count):
+            stretches = is_few and column > 0
+            header.setSectionResizeMode(
+                column, QHeaderView.ResizeMode.Stretch if stretches else QHeaderView.ResizeMode.Interactive
+            )
+        self.numbers.resizeColumnsToContents()
+        if count:
+            header.resizeSection(0, min(header.sectionSize(0), _NAMES))
 
     def _on_row_chosen(self) -> None:
         replay, row = self.replay, self.decisions.currentIndex().row()
@@ -417,6 +481,8 @@ class AgentPanel(QWidget):
         for row in self._numbers.title_rows() if self._numbers.columnCount() > 1 else ():
             self.numbers.setSpan(row, 0, 1, self._numbers.columnCount())
         self._about.setText(_about(decision, replay.count) if decision is not None and replay is not None else "")
+        self._action.setText("" if decision is None else _actions(decision))
+        self._action.setVisible(decision is not None)
         others = [traces for traces in self._runs if replay is not None and traces is not replay.traces]
         self.why.setText("\n".join(replay.why(others)) if replay is not None else "")
         if replay is not None and replay.count:
@@ -424,7 +490,8 @@ class AgentPanel(QWidget):
             self.decisions.selectRow(replay.position)
             self._is_showing = False
         if has_new_shape:
-            self.numbers.resizeColumnsToContents()
+            self._share_width()
+        self.numbers.resizeRowsToContents()
         self.changed.emit()
 
 
@@ -446,6 +513,16 @@ def _about(decision: AgentDecision, count: int) -> str:
             value=fmt.number(decision.value, 4),
         )
     return f"{where}\n{earned}"
+
+
+def _actions(decision: AgentDecision) -> str:
+    """The meaning of the actions, a line for each of the first subflows."""
+    acting = decision.acting
+    lines = [action_sentence(decision.agent, each) for each in acting[:_MOST_ACTIONS]]
+    rest = len(acting) - len(lines)
+    if rest:
+        lines.append(trn("And for {count} other subflow.", "And for {count} other subflows.", rest))
+    return "\n".join(lines)
 
 
 def _table(name: str, text: str, model: QAbstractItemModel) -> QTableView:
