@@ -102,7 +102,17 @@ def forks_first(runs: Sequence[Traces]) -> list[int]:
 
 def ghost_title(ghost: Ghost, title: str) -> str:
     """Title of a ghost; begins with the distinguishing word, because long names are cut at the end."""
-    return tr("Before: {run}", run=title) if ghost.is_before else tr("Original: {run}", run=title)
+    return f"{_ghost_tags()[0 if ghost.is_before else 1]}: {title}"
+
+
+def split_ghost_title(text: str) -> tuple[str, str]:
+    """The distinguishing word of the title of a ghost, and the title of its run."""
+    tag = next((tag for tag in _ghost_tags() if text.startswith(f"{tag}: ")), "")
+    return tag, text.removeprefix(f"{tag}: ") if tag else text
+
+
+def _ghost_tags() -> tuple[str, str]:
+    return tr("Before"), tr("Original")
 
 
 def _is_origin(traces: Traces, fork: Traces) -> bool:

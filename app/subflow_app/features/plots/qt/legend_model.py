@@ -16,11 +16,10 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from subflow_app.features.comparison.core.conditions import flows_of
 from subflow_app.features.history.core.run_comparison import run_figures
-from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import TIME, Curve, PlotSpec
 from subflow_app.features.plots.core.bar_plots import figure_column, measured_value
 from subflow_app.features.plots.core.line_names import LineName, line_names
-from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names, title_of
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names, short_run_names, title_of
 from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.shorthand import as_written
@@ -234,7 +233,7 @@ class LegendModel(TreeModel):
         self.beginResetModel()
         every = {key: curve for _spec, curves in plots for key, curve in curves.items()}
         runs = run_names(every.values())
-        shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
+        shorts = short_run_names(every.values())
         names = dict(zip(every, line_names([(shorts[key.run], curve) for key, curve in every.items()]), strict=True))
         # Lines of one path stand together, first the first run's.
         places = {place: number for number, place in enumerate(dict.fromkeys((k.owner, k.kind) for k in every))}
