@@ -20,6 +20,7 @@ from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.errors import ParamError, Problem
+from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.link_params import DIRECTION, LINK_TABLES
 from subflow_sim.params import (
     ARRIVALS_TABLE,
@@ -151,8 +152,6 @@ _NAME_HELP = translatable("Its name, also where other parts refer to it.")
 _NAME = Param("name", Dimension.NAME, _NAME_HELP, required=True)
 _MOST_LISTED_COPIES = 20
 _LONGEST_DELAY_S = 1000.0  # A default of 0 is shown in ms if the maximum of the parameter is at most this value.
-# The simulator's default controllers by kind of flow, also named in the help of the key `controller`.
-_DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -544,7 +543,7 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
     if key == "controller":
         known = {each.name: each for each in catalog.controllers}
         algorithms = tuple(known[name] for name in catalog.controllers_for(is_multipath=kind != "tcp"))
-    default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
+    default = DEFAULT_CONTROLLERS.get(kind, "") if key == "controller" else field.placeholder
     options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
     own = (split_key(field.key), split_key(f"{field.key}.name"))
     return replace(
