@@ -128,7 +128,7 @@ class CompareFeature(Feature):
             self.dialog.raise_()
             self.dialog.activateWindow()
             return
-        ports.inspector.commit_pending()
+        ports.documents.settling.emit()
         source = source_of_document(Use.SWEEP, doc)
         if source is None:
             return
