@@ -296,7 +296,9 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             # While the panel is closed, nothing would show the decision, so a message shows the keys to open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
+            told = tr(
+                "{curve} at {time} s: Explain ({keys}) shows its cause", curve=label, time=f"{time_s:.3f}", keys=keys
+            )
             self.ports.tell(told)
             return
         self.ports.docks.raise_panel("explain")
