@@ -102,7 +102,6 @@ BREAK_MENU = (
 SCRIPT_MENU = (
     "script.show",
     "-",
-    "script.new_controller",
     "script.new_scheduler",
     "script.open_copy",
     "-",
@@ -339,6 +338,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         ">Lines of a script",
     ),
     "&Train": (
+        "train.show",
         "train.start",
         "-",
         *TRAINING_MENU,
@@ -379,6 +379,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         ">Arena",
         ">Break a claim",
         "-",
+        "script.new_controller",
         ">Script",
     ),
     "&Help": (
