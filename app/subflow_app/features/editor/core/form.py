@@ -15,6 +15,7 @@ from typing import Any
 from subflow_app.features.editor.core.bandwidth_delay import bandwidth_delay
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
+from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
@@ -340,6 +341,9 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
         if field.param.key == "queue":
             limit, *others = _queue_fields(doc, field)
             values += [_beside_bdp(doc, limit, name), *others]
+        elif field.param.key == "loss":
+            has_reverse = doc.value(f"{key}.reverse.loss") is not None
+            values.append(replace(field, note=loss_note(doc.last_valid, name, FORWARD if has_reverse else BOTH)))
         else:
             values.append(field)
     forward = (replace(ends_group, fields=(_with_names(ends_field, nodes),)), replace(both_group, fields=tuple(values)))
@@ -349,7 +353,8 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
         field = _field(
             doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
         )
-        reverse.append(replace(field, applies=as_forward))
+        note = loss_note(doc.last_valid, name, REVERSE) if each == "loss" else field.note
+        reverse.append(replace(field, applies=as_forward, note=note))
     for each in LINK_TABLES:
         if doc.value(f"{key}.reverse.{each}") is not None:
             reverse += _link_table(doc, f"{key}.reverse", each).fields
