@@ -14,7 +14,7 @@ from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
-from subflow_app.vocabulary.number_text import MINUS, agreeing_decimals, finite
+from subflow_app.vocabulary.number_text import MINUS, agreeing_decimals, finite, signed_text, typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
@@ -242,11 +242,9 @@ def difference_text(row: FigureRow, place: int, reference: int) -> str:
     if place == reference or math.isnan(value):
         return ""
     text = row.column.text(value)
-    if float(text) == 0:
-        text = text.removeprefix("-")
     relative = row.relative(place, reference)
-    signed = text if text.startswith("-") else f"+{text}"
-    return signed if math.isnan(relative) else f"{signed} ({relative * 100:+.1f} %)"
+    signed = text if text.startswith(MINUS) else f"+{text}"
+    return signed if math.isnan(relative) else f"{signed} ({signed_text(relative * 100, 1)} %)"
 
 
 def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ...]:
@@ -265,7 +263,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
         mean,
         NumberColumn(
             f"{group.letter} − {table.groups[reference].letter}",
-            lambda row: difference_text(row, place, reference).replace("-", MINUS),
+            lambda row: difference_text(row, place, reference),
             # The figures have different units, so they are sorted by the relative difference.
             sort=lambda row: row.relative(place, reference),
             tip=tr("Difference of the means, and as a share of the reference"),
@@ -296,7 +294,7 @@ def _agreeing(
 
 def _width_text(shown: RunColumn, value: float) -> str:
     """Half the width of an interval as text, with the fixed decimals of the figure, or else with three digits."""
-    return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
+    return typeset(f"{value * shown.scale:.3g}") if shown.decimals is None else shown.text(value)
 
 
 def table_document(table: GroupTable) -> dict[str, Any]:

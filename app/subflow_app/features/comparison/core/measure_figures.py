@@ -12,7 +12,6 @@ from subflow_app.features.comparison.core.conditions import ConditionGroup
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, difference_text, spread_text
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import run_measure
-from subflow_app.vocabulary.number_text import MINUS
 from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, ColourKey, free_colour
 from subflow_app.vocabulary.picture import Hit, Panel, PanelSeries
 from subflow_store.values import RunRow
@@ -186,10 +185,8 @@ def _line(table: GroupTable, row: FigureRow, place: int, colour: ColourKey, bett
         is_clear = difference.p_holm < _CLEAR and better != 0
         verdict = (1 if (difference.value > 0) == (better > 0) else -1) if is_clear else 0
         p = "p < 0.001" if difference.p_holm < 0.001 else f"p = {difference.p_holm:.3f}"
-    shown = difference_text(row, place, table.reference).replace("-", MINUS)
-    return FigureLine(
-        group.label, colour, spread_text(row, place).replace("-", MINUS), shown, row.column.unit, verdict, p
-    )
+    difference_shown = difference_text(row, place, table.reference)
+    return FigureLine(group.label, colour, spread_text(row, place), difference_shown, row.column.unit, verdict, p)
 
 
 def _with_unit(line: FigureLine) -> str:

@@ -21,13 +21,12 @@ from subflow_app.features.comparison.core.group_table import (
     has_shares,
     spread_text,
 )
-from subflow_app.features.history.core.run_columns import RunColumn
 from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure
-from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
+from subflow_app.vocabulary.number_text import NOTHING, finite, mbit_text, percent_text, signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.stats import Difference, Estimate, stars, welch
 from subflow_store.values import RunRow
@@ -160,7 +159,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
     first, last = racers[0], racers[-1]
     names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
     if first.rate_bps <= last.rate_bps * _EQUAL:
-        share = f"{first.rate_bps / last.rate_bps - 1.0:+.1%}".replace("%", " %") if last.rate_bps else ""
+        share = f"{signed_percent_text(first.rate_bps / last.rate_bps - 1.0)} %" if last.rate_bps else ""
         if share in ("", "+0.0 %"):
             won = tr("{first} and {last} have the same {measure}", **names)
         else:
@@ -298,20 +297,15 @@ def _difference_cell(row: FigureRow, place: int) -> str:
         text = tr("{number} pp", number=text)
     if not difference.is_tested:
         return text or NOTHING
-    low, high = (_end_text(row.column, end).replace("-", MINUS) for end in (difference.low, difference.high))
+    low, high = (row.column.text(end) for end in (difference.low, difference.high))
     interval = f"[{low}, {high}]"
     return " ".join(part for part in (text, interval, stars(difference.p)) if part)
 
 
 def _difference_text(row: FigureRow, place: int) -> str:
     """Text of the difference from the reference; for figures in %, without the relative difference."""
-    text = difference_text(row, place, 0).replace("-", MINUS)
+    text = difference_text(row, place, 0)
     return text.partition(" ")[0] if row.column.unit == "%" else text
-
-
-def _end_text(shown: RunColumn, value: float) -> str:
-    text = shown.text(value)
-    return text if float(text) else text.removeprefix("-")
 
 
 def _comparison_line(table: GroupTable) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.traces.core.traces import listed
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
+from subflow_app.vocabulary.number_text import typeset
 from subflow_sim.decisions import Decisions, Explanation, detected, expressions
 from subflow_sim.transport_params import effective_transport
 
@@ -359,7 +360,7 @@ class _Formula(Expression):
                 return f"{_in_brackets(left, first, strength)} {sign} {_in_brackets(right, second, strength + 1)}"
             case ast.Call():
                 return f"{self.at(node).text}({', '.join(each.text for each in told)})"
-        return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else "?"
+        return typeset(f"{value:.6g}") if isinstance(value, float) else "?"
 
 
 @cache

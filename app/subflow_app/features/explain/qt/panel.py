@@ -40,6 +40,7 @@ from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, named, pages, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Explanation, Number, meanings
 from subflow_sim.script.vocabulary import OBJECTS
@@ -61,7 +62,7 @@ def value_text(number: Number) -> str:
         return tr("yes") if number.value else tr("no")
     if math.isnan(number.value):
         return "–"
-    return f"{number.value:.6g}".replace("inf", "∞")
+    return typeset(f"{number.value:.6g}".replace("inf", "∞"))
 
 
 @cache

@@ -39,7 +39,7 @@ def run_names(curves: Iterable[Curve]) -> dict[int, str]:
 
 
 def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
-    """What distinguishes each run of an overlay from the others, by position; their common beginning is left out."""
+    """Names of the runs of an overlay by position, each without the beginning that all share."""
     every = list(curves)
     names = run_names(every)
     ghosts = {curve.run for curve in every if curve.is_ghost}

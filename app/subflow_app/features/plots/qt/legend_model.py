@@ -32,7 +32,7 @@ from subflow_app.vocabulary.palette import label_of
 from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
-    from subflow_app.features.plots.qt.plot_stack import PlotStack
+    from subflow_app.features.plots.qt.plot_stack import PlotStack, fixed_text
 
 
 class FlowWords(NamedTuple):
@@ -287,13 +287,13 @@ class LegendModel(TreeModel):
             return "–" if column == AT else ""
         decimals = values.decimals[place] if place < len(values.decimals) else None
         if decimals is not None:
-            return f"{value:.{decimals}f}"
+            return fixed_text(value, decimals)
         if column == MEAN:
             return fmt.number(value)
         # Fixed decimals within each decade, so that a moving value keeps its width.
         size = abs(value)
         few = next((few for least, few in ((1000.0, 0), (10.0, 1), (1.0, 2), (0.01, 3)) if size >= least), None)
-        return fmt.number(value) if few is None else f"{value:.{few}f}"
+        return fmt.number(value) if few is None else fixed_text(value, few)
 
     def heading(self, column: int) -> str:
         """Heading of a column."""

@@ -34,7 +34,7 @@ from subflow_app.features.traces.core.traces import (
 from subflow_app.features.training.core.agent_numbers import action_text, seen_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed, typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.policy import Policy
@@ -255,7 +255,7 @@ def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dic
 
 
 def _number(value: float) -> str:
-    return "unknown" if math.isnan(value) else f"{value:.4g}"
+    return "unknown" if math.isnan(value) else typeset(f"{value:.4g}")
 
 
 REWARD = "reward"

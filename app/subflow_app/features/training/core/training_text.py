@@ -22,6 +22,7 @@ from subflow_app.vocabulary.number_text import (
     mbit_text,
     rounded_text,
     short_time_text,
+    signed_text,
 )
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES, REPORT_MEASURES
@@ -134,14 +135,14 @@ def reward_text(reward: Mapping[str, object]) -> str:
     parts = {name: value for name in TERMS if (value := finite(reward.get(name))) is not None}
     total = math.fsum(map(abs, parts.values()))
     if not total > 0:
-        return tr("Reward of a decision {reward}", reward=f"{mean:.3f}")
+        return tr("Reward of a decision {reward}", reward=fixed_text(mean, 3))
     # Prices of 0 are no parts of the reward.
     told = ", ".join(
-        f"{tr(_TERM_TITLES[name])} {value:+.3f} ({100 * abs(value) / total:.0f} %)"
+        f"{tr(_TERM_TITLES[name])} {signed_text(value, 3)} ({100 * abs(value) / total:.0f} %)"
         for name, value in parts.items()
         if value
     )
-    return tr("Reward of a decision {reward} = {parts}", reward=f"{mean:.3f}", parts=told)
+    return tr("Reward of a decision {reward} = {parts}", reward=fixed_text(mean, 3), parts=told)
 
 
 _TERM_TITLES = {"goodput": translatable("goodput"), "delay": translatable("delay"), "loss": translatable("loss")}
