@@ -366,6 +366,11 @@ def test_a_policy_that_no_flow_can_use_stays_out_of_the_library(
     assert "No flow of the scenario can use drl-cc" in desk.banners.text("action")
 
 
+def test_the_page_fits_the_room_of_its_panel(page: LonePage) -> None:
+    """The start button is in view without scrolling, even on a screen of 1366x768 at 150 %."""
+    assert page.train.minimumSizeHint().height() <= TrainingSession.room[1]
+
+
 def test_the_page_is_shown_from_the_menu(desk: Desk) -> None:
     desk.docks.set_open("train", False)
     desk.bar.trigger("train.show")

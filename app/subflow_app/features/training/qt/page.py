@@ -282,6 +282,7 @@ def _swatch(colour: str) -> QIcon:
 _POLL_INTERVAL_MS = 100
 _FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
+_LEAST_TABLE, _LEAST_CURVES = 56, 96  # heights, px
 _MOST_CURVES = 7  # number of hues
 
 
@@ -614,6 +615,9 @@ class TrainPage(QWidget):
         self.grounds.setContentsMargins(8, 2, 8, 4)
         self._show_grounds(None)
         border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
+        # On a low screen the start button must stay in view, so that both parts may become lower than their contents.
+        self._table_pages.setMinimumHeight(_LEAST_TABLE)
+        self.tabs.setMinimumHeight(_LEAST_CURVES)
         right = split(border, top, self.tabs)
         row = self.table.fontMetrics().height() + 8
         right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
