@@ -114,7 +114,7 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
     Returns:
         At most `_MORE_DECIMALS` more than `decimals`; if differences never agree, the number for which most agree.
     """
-    told = [
+    known = [
         (value, difference)
         for value, difference in others
         if math.isclose(value - reference, difference, rel_tol=1e-6, abs_tol=1e-9 * abs(reference))
@@ -124,7 +124,7 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
         def printed(number: float) -> Decimal:
             return Decimal(f"{number:.{places}f}")
 
-        return sum(printed(value) - printed(reference) != printed(difference) for value, difference in told)
+        return sum(printed(value) - printed(reference) != printed(difference) for value, difference in known)
 
     return min(range(decimals, decimals + _MORE_DECIMALS + 1), key=disagreeing)
 

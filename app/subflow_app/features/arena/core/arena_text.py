@@ -149,8 +149,8 @@ def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTab
             column.text,
         )
 
-    told = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
-    columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, told)]
+    families = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
+    columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, families)]
     return TextTable.of(rows, columns, column.axis_title)
 
 
@@ -320,9 +320,14 @@ def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
                         yield (*place, csv_number(value), result.reason, csv_flag(board.entry.is_quick))
 
 
-def _interval_document(told: Interval) -> dict[str, Any]:
-    half = (told.high - told.low) / 2
-    return {"mean": finite(told.mean), "low": finite(told.low), "high": finite(told.high), "ci95": finite(half)}
+def _interval_document(interval: Interval) -> dict[str, Any]:
+    half = (interval.high - interval.low) / 2
+    return {
+        "mean": finite(interval.mean),
+        "low": finite(interval.low),
+        "high": finite(interval.high),
+        "ci95": finite(half),
+    }
 
 
 def _result_document(board: Board, entrant: str, network: str) -> dict[str, Any]:

@@ -208,8 +208,8 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
         recorded = recorded or recorded_curves(job.traces)
         text, _ = with_plain_policies(case.source.text, scenario)
         document = run_document(scenario, scenario.seed, text, DEFAULT_SAMPLE_INTERVAL_S, policies)
-        told = {"name": case.title, "signature": result.signature, "version": subflow_app.__version__}
-        runs.append({**document, **told})
+        values = {"name": case.title, "signature": result.signature, "version": subflow_app.__version__}
+        runs.append({**document, **values})
     owners = [subflow["name"] for subflow in runs[0]["subflows"]]
     claim = each.claim
     source = f" ({claim.source})" if claim.source else ""

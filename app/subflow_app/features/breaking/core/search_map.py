@@ -161,11 +161,11 @@ def read_map(store: Store, record: SearchRecord) -> SearchMap:
     # The rows of a damaged database may differ in length, so only complete pairs are used.
     count = min(len(margins), len(flat) // max(len(keys), 1))
     places = flat[: count * len(keys)].reshape(count, len(keys))
-    told = np.isfinite(margins[:count])
+    is_known = np.isfinite(margins[:count])
     niches = [row for each in generations for row in _rows(each)]
     kinds = {niche for niche, margin in zip(niches, margins, strict=False) if margin < 0}
     axes = tuple(_axis(key, None if space is None else space.draw(key)) for key in keys)
-    return SearchMap(axes, places[told], margins[:count][told], space, len(kinds), count - int(told.sum()))
+    return SearchMap(axes, places[is_known], margins[:count][is_known], space, len(kinds), count - int(is_known.sum()))
 
 
 def _rows(generation: Generation) -> list[bytes]:

@@ -318,14 +318,14 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
     for place, (group, estimate, difference) in enumerate(
         zip(table.groups, row.estimates, row.differences, strict=True)
     ):
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "letter": group.letter,
             "n": estimate.n,
             "mean": finite(estimate.mean),
             "ci95": finite(estimate.ci95),
         }
         if place != table.reference:
-            told["difference"] = {
+            document["difference"] = {
                 "value": finite(difference.value),
                 "relative": finite(row.relative(place, table.reference)),
                 "low": finite(difference.low),
@@ -337,7 +337,7 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
                 "hedges_g": finite(difference.effect),
                 "why_no_test": difference.reason or None,
             }
-        groups.append(told)
+        groups.append(document)
     return {"key": row.column.key, "groups": groups}
 
 
@@ -370,10 +370,10 @@ def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ","
 
 
 def _with(
-    group: ConditionGroup, told: Sequence[Mapping[str, float]], key: str
+    group: ConditionGroup, figures: Sequence[Mapping[str, float]], key: str
 ) -> list[tuple[Any, Mapping[str, float]]]:
     """The runs of a group that have the figure."""
-    return [(run, each) for run, each in zip(group.runs, told, strict=True) if key in each]
+    return [(run, each) for run, each in zip(group.runs, figures, strict=True) if key in each]
 
 
 def _paired(

@@ -210,15 +210,15 @@ def lead_text(table: GroupTable) -> str:
         tested = [(title, line) for title, line in lines if line.verdict is not None]
         if not tested:
             continue
-        told = [
+        parts = [
             tr("{measure} {difference}, {result}", measure=title, difference=_with_unit(line), result=line.result)
             for title, line in tested
             if line.verdict
         ]
         names = {"group": group.label, "reference": table.groups[table.reference].label}
         sentences.append(
-            tr("{group} compared with {reference}: {told}.", told="; ".join(told), **names)
-            if told
+            tr("{group} compared with {reference}: {told}.", told="; ".join(parts), **names)
+            if parts
             else tr("{group} compared with {reference}: no clear difference.", **names)
         )
     if not sentences and all(len(group.runs) == 1 for group in table.groups):

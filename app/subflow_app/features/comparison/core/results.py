@@ -172,7 +172,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
         won = tr("{first} won: {times}× the {measure} of {last}", times=_times_text(first, last), **names)
     else:
         won = tr("{first} won: {last} got nothing", first=first.name, last=last.name)
-    said = tr(
+    message = tr(
         "{won} ({goodput} against {other} Mbit/s)",
         won=won,
         goodput=mbit_text(first.rate_bps),
@@ -185,9 +185,9 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
     ):
         values = [getattr(each, key) for each in (first, last)]
         if all(map(math.isfinite, values)):
-            told = (MEASURES[key].text(value) for value in values)
-            said += "; " + tr(text, **dict(zip(("first", "last"), told, strict=True)))
-    return said
+            texts = (MEASURES[key].text(value) for value in values)
+            message += "; " + tr(text, **dict(zip(("first", "last"), texts, strict=True)))
+    return message
 
 
 def _had_line(first: Racer, last: Racer, runs: int) -> str:
@@ -241,7 +241,7 @@ def _figures(grouping: Grouping) -> list[str]:
     as the completion time of a flow with a size.
     """
     runs = [run for group in grouping.groups for run in group.runs]
-    told = [run_figures(run) for run in runs]
+    figures = [run_figures(run) for run in runs]
     flows_of_runs = [[flow for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None] for run in runs]
     by_name = {str(flow["name"]): flow for flows in flows_of_runs for flow in flows}
     everything = [flow for flows in flows_of_runs for flow in flows]
@@ -266,7 +266,7 @@ def _figures(grouping: Grouping) -> list[str]:
             wanted += [f"flows.{name}.loss_ratio" for name in by_name]
         else:
             wanted.append("total_loss_ratio")
-    return [key for key in wanted if all(each.get(key) is not None for each in told)]
+    return [key for key in wanted if all(each.get(key) is not None for each in figures)]
 
 
 def _titles(table: GroupTable) -> list[str]:
@@ -313,17 +313,17 @@ def _comparison_line(table: GroupTable) -> str:
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:
-        told = [f"{side} {spread_text(first, place)}" for place, side in enumerate(_sides(table))]
-        return f"{titles[0]}, {first.column.unit}: " + " · ".join(told)
+        parts = [f"{side} {spread_text(first, place)}" for place, side in enumerate(_sides(table))]
+        return f"{titles[0]}, {first.column.unit}: " + " · ".join(parts)
     if raced := _raced_flows(table):
         return _race_of_groups(table, raced)
-    told = [
+    parts = [
         f"{title} {_with_unit(_difference_text(row, 1), row.column.unit)}"
         for title, row in zip(titles, table.rows, strict=True)
     ]
     reference, other = _sides(table)
     compared = tr("{one} compared with {reference}", one=other, reference=reference)
-    return f"{compared}: " + " · ".join(told)
+    return f"{compared}: " + " · ".join(parts)
 
 
 def _sides(table: GroupTable) -> list[str]:

@@ -14,7 +14,7 @@ DIRECTIONS = (BOTH, FORWARD, REVERSE)
 
 
 def way_words(scenario: Scenario | None, link: str) -> dict[str, str]:
-    """A label for each of `DIRECTIONS`: "phone → router: ACKs"; the words of files if the scenario or link is missing."""
+    """A label for each of `DIRECTIONS`: "phone → router: ACKs"; the words of files for an unknown link."""
     found = None if scenario is None else scenario.links.get(link)
     words = {BOTH: tr("Both directions"), FORWARD: tr("Forward only"), REVERSE: tr("Reverse only")}
     if scenario is None or found is None:

@@ -129,10 +129,10 @@ class ScriptLines(QWidget):
         head = h_box(None, (self.title, 1), *action_buttons(actions), spacing=2)
         v_box(self, head, (self.table, 1), margins=0, spacing=2)
 
-    def show_lines(self, told: Explanation | None) -> None:
+    def show_lines(self, decision: Explanation | None) -> None:
         """Show the lines of a decision and mark the first; ``told`` is None if no script made the decision."""
-        self.told = told
-        self.lines = told.lines if told is not None else ()
+        self.told = decision
+        self.lines = decision.lines if decision is not None else ()
         self._model.show_rows(self.lines)
         self.table.resizeColumnsToContents()
         self.setVisible(bool(self.lines))
@@ -463,18 +463,21 @@ class ExplainPanel(QWidget):
         return filled, Span(" = "), value, end
 
 
-def change_text(told: Explanation) -> str:
+def change_text(decision: Explanation) -> str:
     """The effect of a decision, in the language of the window."""
-    if told.scope == "flow":
-        room = ", ".join(map(str, told.available)) or "–"
-        if told.chosen is None:
-            return tr("Packet {packet} waits; room on: {room}", packet=told.data_seq, room=room)
+    if decision.scope == "flow":
+        room = ", ".join(map(str, decision.available)) or "–"
+        if decision.chosen is None:
+            return tr("Packet {packet} waits; room on: {room}", packet=decision.data_seq, room=room)
         return tr(
-            "Packet {packet} → subflow {subflow}; room on: {room}", packet=told.data_seq, subflow=told.chosen, room=room
+            "Packet {packet} → subflow {subflow}; room on: {room}",
+            packet=decision.data_seq,
+            subflow=decision.chosen,
+            room=room,
         )
-    parts = [_change("cwnd", "cwnd", *told.cwnd_pkts)]
-    if any(told.rate_bps):
-        parts.append(_change("rate", tr("rate"), *told.rate_bps))
+    parts = [_change("cwnd", "cwnd", *decision.cwnd_pkts)]
+    if any(decision.rate_bps):
+        parts.append(_change("rate", tr("rate"), *decision.rate_bps))
     return " · ".join(parts)
 
 

@@ -32,21 +32,12 @@ from subflow_app.features.gallery.core.results import (
 from subflow_app.features.paper.core.panel_forms import interval_text, number_text
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
-from subflow_app.vocabulary.number_text import (
-    NOTHING,
-    TextColumn,
-    TextTable,
-    csv_flag,
-    csv_number,
-    csv_text,
-    duration_text,
-    typeset,
-)
+from subflow_app.vocabulary.number_text import NOTHING, duration_text, typeset
 from subflow_app.vocabulary.plain_text import capitalised
-from subflow_app.vocabulary.tables import Column, text_columns
+from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, csv_flag, csv_number, csv_text, text_columns
 from subflow_sim.units import Dimension
 
-_MOST_VALUES = 8, typeset
+_MOST_VALUES = 8
 _SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: translatable("not run")}
 
 

@@ -140,8 +140,8 @@ class Retraining(KeptTrainings):
                     change = NOTHING
                     if before and after is not None and key != "score":
                         change = typeset(f"{after / before - 1:+.1%}")
-                    told = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
-                    rows.append((name, shown.title, *told, change))
+                    texts = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
+                    rows.append((name, shown.title, *texts, change))
                     name = ""
         return TextTable("Policies trained anew", columns, tuple(rows))
 

@@ -27,12 +27,12 @@ from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel, bold
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import default_measures
-from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.number_text import finite, fixed_text
 from subflow_app.vocabulary.palette import label_of
 from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
-    from subflow_app.features.plots.qt.plot_stack import PlotStack, fixed_text
+    from subflow_app.features.plots.qt.plot_stack import PlotStack
 
 
 class FlowWords(NamedTuple):
@@ -454,13 +454,13 @@ class LegendModel(TreeModel):
         return None
 
     def _words_data(self, words: _Words, column: int, role: int) -> object | None:
-        told = self._flows.get((words.run, words.flow), NO_WORDS)
+        flow_words = self._flows.get((words.run, words.flow), NO_WORDS)
         if column != NAME:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return " · ".join(filter(None, (words.title, told.brief if words.title else told.words)))
+            return " · ".join(filter(None, (words.title, flow_words.brief if words.title else flow_words.words)))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written("\n\n".join(text for text in (words.flow, told.tip, words.run_title) if text))
+            return as_written("\n\n".join(text for text in (words.flow, flow_words.tip, words.run_title) if text))
         return None
 
 
