@@ -198,7 +198,7 @@ def test_the_latest_evaluation_is_a_table_with_the_parts_of_the_reward(page: Lon
     assert [row[0] for row in rows] == ["drl-cc", "lia", "olia", "balia", "wvegas"]
     assert rows[1][5] == "best"
     assert view.reward.text() == (
-        "Reward of a decision 0.500 = goodput +1.500 (60 %), delay -0.200 (8 %), loss -0.800 (32 %)"
+        "Reward of a decision 0.500 = goodput +1.500 (60 %), delay −0.200 (8 %), loss −0.800 (32 %)"
     )
     assert "20 families" in page.train.grounds.text()
 

@@ -18,7 +18,7 @@ from subflow_app.features.arena.core.standings import (
 )
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.number_text import NOTHING, finite
+from subflow_app.vocabulary.number_text import NOTHING, finite, fixed_text
 from subflow_app.vocabulary.tables import (
     Column,
     NumberColumn,
@@ -51,18 +51,17 @@ PAIRED = translatable(
 )
 
 
-def interval_text(told: Interval | None) -> str:
-    """A score with its interval if known: "-0.87 (-0.95 to -0.80)"; `NOTHING` if the score is None or NaN."""
-    if told is None or math.isnan(told.mean):
+def interval_text(interval: Interval | None) -> str:
+    """A score with its interval if known: "−0.87 (−0.95 to −0.80)"; `NOTHING` if the score is None or NaN."""
+    if interval is None or math.isnan(interval.mean):
         return NOTHING
-    if math.isnan(told.low):
-        return f"{told.mean:.2f}"
-    return f"{told.mean:.2f} ({told.low:.2f} to {told.high:.2f})"
+    mean, low, high = (fixed_text(value, 2) for value in (interval.mean, interval.low, interval.high))
+    return mean if math.isnan(interval.low) else f"{mean} ({low} to {high})"
 
 
 def score_text(value: float) -> str:
     """A utility with two decimals; `NOTHING` for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:.2f}"
+    return fixed_text(value, 2)
 
 
 def harm_text(row: Standing) -> str:
