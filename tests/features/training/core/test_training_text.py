@@ -60,7 +60,7 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
     ]
     assert metric_rows({"kl": 1.234e-8, "td_error": 0.0123456}) == [
         ("TD error", "0.0123", ""),
-        ("KL divergence", "1.23e-08", "nat"),
+        ("KL divergence", "1.23e−08", "nat"),
     ]
     assert metric_rows({"q_mean": float("nan")}) == [("Mean Q", "–", "")]
 

@@ -16,7 +16,7 @@ from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
-from subflow_app.toolkit.ports import StudyPorts
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ TRAINING_MENU = (
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
-class TrainingPorts(StudyPorts, Protocol):
+class TrainingPorts(PanelPorts, Protocol):
     """Parts of the window that the Train page uses."""
 
     documents: Documents
