@@ -29,7 +29,7 @@ _ELIDING = {"ElidedLabel", "_Line"}
 _ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
 # Height of the title bar of a window, at least, on known desktops.
 _TITLE_BAR_PX = 24
-# A negative number; a hyphen within a word, a date, a path or a program's option is none.
+# The hyphen of a negative number; those of words, dates, paths and options differ.
 _HYPHEN = re.compile(r"(?<![\w.\-–/…'\"=])-(?=\d)")
 _MOST_ROWS = 50  # rows of a table that are read
 
