@@ -1,6 +1,6 @@
 """The two directions of a link in words: their ends, and whether they carry data or ACKs.
 
-A file calls a direction forward or reverse by the order of the link's ends, which says nothing about the data.
+A file calls a direction forward or reverse by the order of the link's ends; data may go either way.
 """
 
 from __future__ import annotations
