@@ -110,12 +110,12 @@ def _core_in(folder: Path) -> Path:
 
 def _compiler(folder: Path) -> str | None:
     """The value "gcc", or for clang the program that merges profiles; None without support for profiles."""
-    told = "".join(path.read_text(encoding="utf-8") for path in folder.glob("CMakeFiles/*/CMakeCXXCompiler.cmake"))
-    if 'CMAKE_CXX_COMPILER_ID "GNU"' in told:
+    text = "".join(path.read_text(encoding="utf-8") for path in folder.glob("CMakeFiles/*/CMakeCXXCompiler.cmake"))
+    if 'CMAKE_CXX_COMPILER_ID "GNU"' in text:
         return "gcc"
-    if 'CMAKE_CXX_COMPILER_ID "Clang"' not in told:
+    if 'CMAKE_CXX_COMPILER_ID "Clang"' not in text:
         return None
-    compiler = next(line.split('"')[1] for line in told.splitlines() if line.startswith("set(CMAKE_CXX_COMPILER "))
+    compiler = next(line.split('"')[1] for line in text.splitlines() if line.startswith("set(CMAKE_CXX_COMPILER "))
     beside = Path(os.path.realpath(compiler)).parent / "llvm-profdata"
     return str(beside) if beside.exists() else shutil.which("llvm-profdata")
 

@@ -122,8 +122,8 @@ def refuse_another_lock() -> None:
     """
     lines = differences()
     if lines:
-        told = "packaging/requirements.lock does not fit pyproject.toml. Make it anew: python3 dev.py lock"
-        raise dev.SetUpError("\n".join((told, *lines)))
+        text = "packaging/requirements.lock does not fit pyproject.toml. Make it anew: python3 dev.py lock"
+        raise dev.SetUpError("\n".join((text, *lines)))
 
 
 def set_up() -> None:

@@ -54,8 +54,8 @@ def start_once(words: list[str], screen: VirtualScreen, environment: dict[str, s
                 if program.poll() is not None or time.perf_counter() - began > _PATIENCE_S:
                     program.kill()
                     told.seek(0)
-                    said = told.read().decode(errors="replace").strip()
-                    raise ScreenError(f"{words[0]} showed no window (exit code {program.wait()}): {said}")
+                    text = told.read().decode(errors="replace").strip()
+                    raise ScreenError(f"{words[0]} showed no window (exit code {program.wait()}): {text}")
                 time.sleep(_LOOK_EVERY_S)
             wall_s = time.perf_counter() - began
             cpu_s = _processor_time_s(program.pid)

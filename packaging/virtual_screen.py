@@ -65,9 +65,9 @@ class VirtualScreen:
         with os.fdopen(reader) as told:
             number = told.readline().strip()
         if not number:
-            said = Path(self._folder.name, "log").read_text(encoding="utf-8", errors="replace")
+            text = Path(self._folder.name, "log").read_text(encoding="utf-8", errors="replace")
             self._stop()
-            raise ScreenError(f"Xvfb did not start: {said.strip()}")
+            raise ScreenError(f"Xvfb did not start: {text.strip()}")
         self.display = f":{number}"
         self._map()
         return self

@@ -167,7 +167,7 @@ function explorable_element(tag, attributes = {}, ...children) {
 }
 
 function explorable_number(value) {
-  return Number.isFinite(value) ? String(Number(value.toPrecision(4))) : "?";
+  return Number.isFinite(value) ? String(Number(value.toPrecision(4))).replaceAll("-", "−") : "?";
 }
 
 function show_explorable(place, description, points = []) {
@@ -201,8 +201,8 @@ function show_explorable(place, description, points = []) {
       event.preventDefault();
     });
     field.addEventListener("change", () => {
-      const said = Number(field.value.replace(",", "."));
-      if (field.value.trim() && Number.isFinite(said)) set_value(input.name, Math.min(Math.max(said, input.least), input.most));
+      const typed = Number(field.value.replace(",", ".").replaceAll("−", "-"));
+      if (field.value.trim() && Number.isFinite(typed)) set_value(input.name, Math.min(Math.max(typed, input.least), input.most));
       else follow();
     });
     field.addEventListener("blur", () => follow());

@@ -18,7 +18,8 @@ from subflow_sim.section_reader import Context, Noted, model_values, read_sectio
 from subflow_sim.toml_map import Path
 
 _PARAMS = params_by_key("flow")
-_DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
+DEFAULT_CONTROLLERS: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
+"""Controller of a flow that names none, by kind of flow."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     made = {"source": "", "destination": "", **model_values(SECTIONS["flow"], values)}
     made |= {
         "kind": known_kind or "tcp",
-        "controller": _choice(context, values, "controller", _DEFAULT_CONTROLLERS.get(known_kind or "")),
+        "controller": _choice(context, values, "controller", DEFAULT_CONTROLLERS.get(known_kind or "")),
         # With one path the scheduler has no choice, but the transport of the flow requires a scheduler.
         "scheduler": _choice(context, values, "scheduler", None if known_kind in DATAGRAM_KINDS else "minrtt"),
         "paths": paths or (),

@@ -13,11 +13,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-from PySide6.QtCore import QPoint, QPointF
+from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
 from tests.helpers.walk.hands import Hands, front_dialog
 from tests.helpers.walk.route import choose
+from tests.helpers.window import fall_of_window
 from tests.helpers.x_screen import on_own_screen
 
 from subflow_app.features.explain.qt.feature import ExplainFeature
@@ -265,14 +265,8 @@ class FirstHour:
         window.docks.raise_panel("explain")
         window.docks.raise_panel("plots")
         yield from self._settled()
-        (plot,) = [plot for plot in window.plots.stack.time_plots if plot.spec.id == "cwnd"]
-        curve = plot.shown_curves()[0]
-        half = len(curve.values) // 2
-        fallen = half + int(np.argmin(np.diff(curve.values[half:]))) + 1
         stack = window.plots.stack
-        at = stack.mapFromScene(
-            plot.view.mapViewToScene(QPointF(float(curve.time_s[fallen]), float(curve.values[fallen])))
-        )
+        at = fall_of_window(stack)
         area = stack.parentWidget()
         while area is not None and not isinstance(area, QScrollArea):
             area = area.parentWidget()

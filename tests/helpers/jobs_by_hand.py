@@ -2,8 +2,9 @@
 
     python -m tests.helpers.jobs_by_hand compare [--pictures FOLDER] [--theme dark] [--language de]
 
-`states` shows the dialog of a comparison in its other states. Prints a JSON document with the clicks and keys of the
-job. A step without its result, a warning or an error ends the program with 1.
+`figure` ends with the cause of a point. `after` opens runs of a comparison, and `states` shows its dialog in its other
+states. Prints a JSON document with the clicks and keys of each job. A step without its result, a warning or an error
+ends the program with 1.
 """
 
 from __future__ import annotations
@@ -14,20 +15,29 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from PySide6.QtWidgets import QFileDialog, QPushButton, QWidget
+from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from tests.helpers.printed_code import ROOT, blocks
 from tests.helpers.real_hands import RealHands, window_manager
 from tests.helpers.walk.hands import front_dialog
-from tests.helpers.window import TWO_PATHS
+from tests.helpers.window import TWO_PATHS, fall_of_window
 from tests.helpers.x_screen import on_own_screen
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.explain.qt.feature import ExplainFeature
+from subflow_app.features.script.qt.desk import NewScriptDialog
+from subflow_app.features.script.qt.feature import ScriptFeature
+from subflow_app.features.training.qt.session import TrainingSession
 from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play
 
-JOBS = ("compare", "figure", "states")
+JOBS = ("compare", "figure", "controller", "training", "after", "states")
 
 
+SCRIPT = next(
+    block.text for block in blocks(ROOT / "docs" / "write-a-controller.md") if block.saved_as == "scalable.py"
+)
+"""The first controller of the guide."""
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "200s"')
 
 
@@ -39,12 +49,14 @@ class Jobs:
         self._pictures = pictures
         self._taken = 0
         self.hands = RealHands()
+        self.acts: dict[str, dict[str, int]] = {}
 
     def compare(self, window: MainWindow) -> Iterator[Until]:
         """LIA against OLIA in the demo: from the welcome of a first start to the comparison."""
         yield from self._demo(window)
         yield from self._ask(window, self.hands)
         yield from self._compare(window, self.hands, runs=2)
+        self._count("compare")
 
     def _demo(self, window: MainWindow) -> Iterator[Until]:
         """Runs the demo by its door of the welcome."""
@@ -108,10 +120,99 @@ class Jobs:
         box = content.split(b"/MediaBox [")[1].split(b"]")[0].split()
         assert abs(float(box[2]) / 72 * 25.4 - 88.9) < 0.1
         yield from self._picture(window, "exported")
+        self._count("figure")
+        yield from self._cause(window)
+        self._count("cause")
+
+    def _cause(self, window: MainWindow) -> Iterator[Until]:
+        """The cause of a fall of a congestion window, from the run in the plots."""
+        feature, stack = window.features[ExplainFeature], window.plots.stack
+        yield from self.hands.click(stack.viewport(), fall_of_window(stack))
+        button = window.toolbar.widgetForAction(window.bar["view.explain"])
+        assert isinstance(button, QWidget)
+        yield from self.hands.click(button)
+        yield Until("the explanation", lambda: window.docks.is_open("explain") and feature.content.point is not None)
+        yield from self._picture(window, "cause")
+        assert any("queue was full" in title.text() for title in feature.content.findChildren(QLabel))
+
+    def controller(self, window: MainWindow) -> Iterator[Until]:
+        """A controller from the guide against LIA, from the welcome to the comparison; the text is pasted."""
+        yield from self._demo(window)
+        yield Until("the run to end", lambda: not window.runs.is_running and bool(window.shown.ids))
+        bar = window.menuBar()
+        menu = window.findChild(QMenu, "menu_study")
+        assert isinstance(menu, QMenu)
+        yield from self.hands.click(bar, bar.actionGeometry(menu.menuAction()).center())
+        yield Until("the menu", menu.isVisible)
+        yield from self.hands.click(menu, menu.actionGeometry(window.bar["script.new_controller"]).center())
+        yield Until("the question for a name", lambda: isinstance(front_dialog(), NewScriptDialog))
+        question = front_dialog()
+        assert isinstance(question, NewScriptDialog)
+        yield from self._picture(window, "new-controller")
+        yield from self.hands.click(question.add)
+        editor = window.features[ScriptFeature].session.panel.editor
+        yield Until("the editor", lambda: editor.hasFocus() and window.isActiveWindow())
+        yield from self.hands.paste(SCRIPT)
+        yield Until("the text", lambda: editor.text == SCRIPT)
+        yield from self._picture(window, "written")
+        feature = window.features[CompareFeature]
+        button = window.toolbar.widgetForAction(window.bar["run.compare"])
+        assert isinstance(button, QWidget)
+        yield from self.hands.click(button)
+        yield Until("the dialog", lambda: feature.dialog is not None and feature.dialog.isActiveWindow())
+        dialog = feature.dialog
+        assert dialog is not None
+        assert dialog.controllers.values == ["my-controller", "lia"]
+        yield Until("the estimate", lambda: dialog.estimate is not None)
+        yield from self._picture(window, "asked")
+        yield from self.hands.click(dialog.go)
+        yield Until("the comparison", lambda: feature.dialog is None and len(feature.view.page.model.rows) == 2)
+        yield from self._picture(window, "compared")
+        assert [line.label for line in feature.view.page.figures[0].lines] == ["my-controller", "lia"]
+        assert "Scalable" in window.documents.doc.text
+        window.document_stack.setClean()
+        self._count("controller")
+
+    def training(self, window: MainWindow) -> Iterator[Until]:
+        """A training of 5 s whose policy the demo uses, from the welcome to the scenario; then a run of it."""
+        yield Until("the welcome", lambda: isinstance(front_dialog(), WelcomeDialog))
+        yield from self.hands.press("Escape")
+        yield Until("the window", lambda: front_dialog() is None and window.isActiveWindow())
+        yield from self.hands.press("ctrl+5")
+        session = window.features[TrainingSession]
+        yield Until("the form", lambda: window.docks.is_open("train") and session.content.form is not None)
+        form = session.content.form
+        assert form is not None
+        # The budget is a number that a person types, and does not count, like the text of a controller.
+        form.draft.set_value("time", "5s")
+        form.show_draft()
+        yield from self._picture(window, "training-asked")
+        yield from self.hands.click(form.button)
+        page = session.content
+        yield Until("the training", lambda: len(page.selected()) == 1)
+        (training,) = page.selected()
+        yield Until("the training to end", lambda: training.state.is_over and window.bar["train.use"].isEnabled())
+        yield from self._picture(window, "trained")
+        button = page.findChild(QToolButton, "training_use")
+        assert isinstance(button, QToolButton)
+        before = window.documents.doc.text
+        yield from self.hands.click(button)
+        yield Until("the policy in the scenario", lambda: window.documents.doc.text != before)
+        self._count("training")
+        chosen = window.documents.doc.value("flows.download.controller")
+        assert chosen == {"name": training.controller, "policy": f"my-{training.agent}-1"}
+        yield from self._picture(window, "used")
+        yield from self.hands.press("F7")
+        yield from self.hands.press("F5")
+        yield Until("the run", lambda: not window.runs.is_running and bool(window.history.runs()))
+        assert window.history.runs()[0].controllers == training.controller
+        yield from self._picture(window, "run")
+        window.document_stack.setClean()
 
     def after(self, window: MainWindow) -> Iterator[Until]:
-        """Ten runs that start apart; one of them is opened, and two steps lead back. These acts do not count."""
-        feature, hands = window.features[CompareFeature], RealHands()
+        """Ten runs that start apart; one of them is opened, and two steps lead back."""
+        yield from self._demo(window)
+        feature, hands = window.features[CompareFeature], self.hands
         yield from self._ask(window, hands)
         dialog = feature.dialog
         assert dialog is not None
@@ -164,11 +265,14 @@ class Jobs:
         yield from self._picture(window, "background")
 
     def story(self, name: str, window: MainWindow) -> Iterator[Until]:
-        """A job, and what follows it."""
+        """A job, and the number of its acts."""
         yield from getattr(self, name)(window)
-        sys.stdout.write(json.dumps({"clicks": self.hands.clicks, "keys": self.hands.keys}) + "\n")
-        if name == "compare":
-            yield from self.after(window)
+        sys.stdout.write(json.dumps(self.acts) + "\n")
+
+    def _count(self, job: str) -> None:
+        """Keeps the acts of a job, and starts to count again."""
+        self.acts[job] = {"clicks": self.hands.clicks, "keys": self.hands.keys}
+        self.hands.clicks = self.hands.keys = 0
 
     def _picture(self, window: MainWindow, name: str) -> Iterator[Until]:
         if name != "running":
@@ -189,10 +293,10 @@ def main(words: Sequence[str]) -> int:
     parser.add_argument("--in", dest="folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args(words)
     if options.folder is None:
-        told = on_own_screen("tests.helpers.jobs_by_hand", words, options.size)
-        sys.stdout.write(told.stdout)
-        sys.stderr.write(told.stderr)
-        return told.returncode
+        done = on_own_screen("tests.helpers.jobs_by_hand", words, options.size)
+        sys.stdout.write(done.stdout)
+        sys.stderr.write(done.stderr)
+        return done.returncode
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)
     jobs = Jobs(options.pictures)

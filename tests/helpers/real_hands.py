@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from PySide6.QtCore import QPoint
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.shell.selftest.window_story import Until
@@ -55,6 +56,11 @@ class RealHands:
         """Presses a key, written as xdotool names it: ``ctrl+shift+m``."""
         self.keys += 1
         yield from _acted("key", key)
+
+    def paste(self, text: str) -> Iterator[Until]:
+        """Replaces the text at the keyboard focus; the text of a person does not count as keys."""
+        QGuiApplication.clipboard().setText(text)
+        yield from _acted("key", "ctrl+a", "ctrl+v")
 
 
 def _acted(*words: str) -> Iterator[Until]:

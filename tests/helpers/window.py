@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtWidgets import QApplication
 from tests.helpers.qt_fixtures import PATIENCE_MS
 
+from subflow_app.features.plots.qt.plot_stack import PlotStack
 from subflow_app.features.training.qt.session import DeskMaker
 from subflow_app.foundation.settings import Settings
 from subflow_app.shell.actions import ACTIONS
@@ -51,6 +54,16 @@ to = "client"
 controller = "lia"
 paths = [["wifi"], ["lte"]]
 """
+
+
+def fall_of_window(stack: PlotStack) -> QPoint:
+    """The point in the plots right after the largest fall of the first congestion window in its second half."""
+    (plot,) = [plot for plot in stack.time_plots if plot.spec.id == "cwnd"]
+    curve = plot.shown_curves()[0]
+    half = len(curve.values) // 2
+    fallen = half + int(np.argmin(np.diff(curve.values[half:]))) + 1
+    place = QPointF(float(curve.time_s[fallen]), float(curve.values[fallen]))
+    return QPoint(stack.mapFromScene(plot.view.mapViewToScene(place)))
 
 
 class ScriptedDialogs(Dialogs):

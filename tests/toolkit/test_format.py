@@ -48,14 +48,14 @@ def test_other_units() -> None:
     assert fmt.count(123456) == "123\u202f456"
     assert fmt.index(0.98765) == "0.988"
     assert fmt.number(1234567.8) == "1\u202f234\u202f568"
-    assert fmt.number(-12345.6) == "-12\u202f346"
+    assert fmt.number(-12345.6) == "−12\u202f346"
     assert fmt.packets(1000) == "1000 pkt"  # can be typed in again
-    assert fmt.number(-1234.5, 5) == "-1234.5"
+    assert fmt.number(-1234.5, 5) == "−1234.5"
     assert fmt.number(1.234e-6) == "0.00000123"
     # The KL divergence of a small step must not show as 0.000000.
-    assert fmt.number(1.43e-8) == "1.43e-8"
-    assert fmt.number(-2e-7) == "-2e-7"
-    assert fmt.number(9.996e-12, 1) == "1e-11"
+    assert fmt.number(1.43e-8) == "1.43e−8"
+    assert fmt.number(-2e-7) == "−2e−7"
+    assert fmt.number(9.996e-12, 1) == "1e−11"
 
 
 def test_speeds() -> None:

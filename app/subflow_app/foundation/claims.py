@@ -67,13 +67,13 @@ class Claim(Expression):
         Args:
             resolver: returns the value of a function call, or `Missing` for an unknown value.
         """
-        told = self.tell(self.root, resolver)
+        root = self.tell(self.root, resolver)
         left = right = ""
         if isinstance(self.root, ast.Compare):
-            left, _, right = told.text.partition(f" {COMPARISONS[type(self.root.ops[0])][0]} ")
-        if isinstance(told.value, Missing):
-            return Outcome(None, self.is_band, left, right, told.text, told.value.reason)
-        return Outcome(bool(told.value), self.is_band, left, right, told.text)
+            left, _, right = root.text.partition(f" {COMPARISONS[type(self.root.ops[0])][0]} ")
+        if isinstance(root.value, Missing):
+            return Outcome(None, self.is_band, left, right, root.text, root.value.reason)
+        return Outcome(bool(root.value), self.is_band, left, right, root.text)
 
     def margin(self, resolver: Resolver) -> float | Missing:
         """The margin by which the claim holds; negative if it fails, `Missing` if a needed value is unknown.
@@ -102,17 +102,17 @@ class Claim(Expression):
                     return max(known) if isinstance(op, ast.Or) and any(each >= 0 for each in known) else missing
                 return min(known) if isinstance(op, ast.And) else max(known)
             case ast.Compare(left=left, ops=ops, comparators=others):
-                told = [self.tell(each, resolver) for each in (left, *others)]
+                parts = [self.tell(each, resolver) for each in (left, *others)]
                 is_band = isinstance(ops[0], ast.In)
-                operands = [(told[0], told[1]), (told[0], told[2])] if is_band else list(pairwise(told))
+                operands = [(parts[0], parts[1]), (parts[0], parts[2])] if is_band else list(pairwise(parts))
                 margins = [_compared_margin(op, *pair) for op, pair in zip(ops, operands, strict=True)]
                 return next((each for each in margins if isinstance(each, Missing)), None) or min(margins)  # type: ignore[type-var]
         value = self.tell(node, resolver).value
         return value if isinstance(value, Missing) else LARGEST_MARGIN if value else -LARGEST_MARGIN
 
-    def check(self, told: Evaluated) -> None:
+    def check(self, parts: Evaluated) -> None:
         """Raise ClaimError unless the expression is true or false."""
-        if told.kind != "truth":
+        if parts.kind != "truth":
             allowed = "a comparison, or a band: x in 1 .. 2"
             raise self.error(1, "this states nothing that could be true or false", allowed)
 

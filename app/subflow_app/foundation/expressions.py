@@ -135,8 +135,8 @@ class ClaimError(InputError):
         self.allowed = allowed
         place = " ".join(filter(None, (f"{file}:" if file else "", key)))
         shown = text if len(text) <= _MOST_SHOWN else text[: _MOST_SHOWN - 1] + "…"
-        told = f'{place + " = " if place else ""}"{shown}": {self.message}'
-        super().__init__(f"{told}; allowed: {allowed}" if allowed else told)
+        sentence = f'{place + " = " if place else ""}"{shown}": {self.message}'
+        super().__init__(f"{sentence}; allowed: {allowed}" if allowed else sentence)
 
 
 class Call(NamedTuple):
@@ -225,11 +225,11 @@ class Expression:
         try:
             with _PARSING:
                 self.root = ast.parse(self._translated(), mode="eval").body
-            told = self.tell(self.root, lambda *_: Missing("nothing is known yet"))
+            evaluated = self.tell(self.root, lambda *_: Missing("nothing is known yet"))
         except (RecursionError, MemoryError):
             raise self.error(1, "too deeply nested", f"up to {_DEEPEST} levels") from None
-        self.check(told)
-        self.unit = told.unit
+        self.check(evaluated)
+        self.unit = evaluated.unit
 
     def calls(self, root: ast.AST | None = None) -> Iterator[Call]:
         """Calls of the supplied functions, in order, within `root` (default: the whole expression)."""
@@ -258,9 +258,9 @@ class Expression:
         """The token at which a part begins."""
         return self._at[node.col_offset]
 
-    def check(self, told: Evaluated) -> None:
+    def check(self, parts: Evaluated) -> None:
         """Raise ClaimError unless the expression gives a number."""
-        self._expect(told, "number", 1, "a number is to be worked out")
+        self._expect(parts, "number", 1, "a number is to be worked out")
 
     def error(self, column: int, message: str, allowed: str) -> ClaimError:
         """A `ClaimError` with the place of this expression; `column` counts from 1."""
@@ -402,19 +402,19 @@ class Expression:
                 return self.tell(body if self.tell(test, resolver).value is True else other, resolver)
         raise AssertionError(ast.dump(node))
 
-    def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
+    def shown(self, node: ast.expr, parts: Sequence[Evaluated], value: Value, unit: str) -> str:
         """The text that shows a value; ``?`` if it is unknown.
 
         Args:
             node: the part with this value.
-            told: the evaluated operands of the part.
+            parts: the evaluated operands of the part.
             value: the value, in SI units if it is a number.
             unit: unit in which numbers are shown.
         """
         if isinstance(value, Missing):
             return "?"
         if isinstance(value, bool):
-            called = f"{self.at(node).text}({', '.join(each.text for each in told)})"
+            called = f"{self.at(node).text}({', '.join(each.text for each in parts)})"
             return called if isinstance(node, ast.Call) else str(value).lower()
         return f"'{value}'" if isinstance(value, str) else numbers_text(value, unit)
 
@@ -422,68 +422,68 @@ class Expression:
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
     ) -> list[Evaluated]:
         """Operands of one kind; an error in the first operand is reported at `column`, as brackets may precede it."""
-        told = [self.tell(each, resolver) for each in nodes]
+        parts = [self.tell(each, resolver) for each in nodes]
         if column is not None:
-            told[0] = told[0]._replace(column=column)
-        for each in told:
+            parts[0] = parts[0]._replace(column=column)
+        for each in parts:
             self._expect(each, kind, each.column, message)
-        return told
+        return parts
 
-    def _called(self, node: ast.Call, told: Sequence[Evaluated], resolver: Resolver) -> Evaluated:
+    def _called(self, node: ast.Call, parts: Sequence[Evaluated], resolver: Resolver) -> Evaluated:
         token = self.at(node)
         name, function = token.text, self._functions[token.text]
-        count, least, most = len(told), len(function.arguments) - function.optional, len(function.arguments)
+        count, least, most = len(parts), len(function.arguments) - function.optional, len(function.arguments)
         if count < least or (count > most and not function.takes_any_number):
             number = f"{least}" if least == most else f"{least} to {most}"
             number = f"{least} or more" if function.takes_any_number else number
             raise self.error(token.column, f'"{name}" has {count} argument{"s" * (count != 1)}', number)
-        for place, each in enumerate(told):
+        for place, each in enumerate(parts):
             kind = function.arguments[min(place, most - 1)]
             self._expect(each, kind, each.column, f'argument {place + 1} of "{name}"')
-        unit, values = function.unit, tuple(each.value for each in told)
+        unit, values = function.unit, tuple(each.value for each in parts)
         if name not in self._own and name not in ("ratio", "spread"):
-            unit = next((each.unit for each in told if each.unit), "")
-        value = _missing(told) or (resolver(name, values) if name in self._own else _built_in(name, values))
+            unit = next((each.unit for each in parts if each.unit), "")
+        value = _missing(parts) or (resolver(name, values) if name in self._own else _built_in(name, values))
         if not isinstance(value, Missing):
             gave = "truth" if isinstance(value, bool) else "text" if isinstance(value, str) else "number"
             if gave != function.gives:
                 raise TypeError(f"{name} gave {value!r}")
             if gave == "number" and not self.is_formula and not all(map(math.isfinite, _numbers(value))):
                 value = Missing(f"{name} has no value here")
-        return Evaluated(value, self.shown(node, told, value, unit), token.column, function.gives, unit)
+        return Evaluated(value, self.shown(node, parts, value, unit), token.column, function.gives, unit)
 
-    def _compared(self, told: Sequence[Evaluated], operations: Sequence[_Operation]) -> Evaluated:
-        column, symbols = told[0].column, [symbol for symbol, _operation in operations]
+    def _compared(self, parts: Sequence[Evaluated], operations: Sequence[_Operation]) -> Evaluated:
+        column, symbols = parts[0].column, [symbol for symbol, _operation in operations]
         is_band = symbols == ["in", ".."]
-        texts = [each for each in told if each.kind == "text"]
+        texts = [each for each in parts if each.kind == "text"]
         if not is_band and "in" in symbols:
             raise self.error(column, "a range cannot be combined with a comparison", "x in low .. high")
         if texts and not is_band:
-            if len(texts) < len(told) or {*symbols} != {"=="}:
+            if len(texts) < len(parts) or {*symbols} != {"=="}:
                 raise self.error(texts[0].column, "a text is compared", 'only with "==" and another text')
         else:
             message = "a band is of numbers" if is_band else "numbers are compared"
-            for each in told:
+            for each in parts:
                 self._expect(each, "number", column if is_band else each.column, message)
-            self._expect_one_dimension(told, column)
-        pairs = [*pairwise(told)]
+            self._expect_one_dimension(parts, column)
+        pairs = [*pairwise(parts)]
         if is_band:
-            value, low, high = told
+            value, low, high = parts
             pairs = [(value, low), (value, high)]
             if low.is_constant and high.is_constant and _numbers(low.value) > _numbers(high.value):
                 raise self.error(low.column, "the lower end of the range is above the upper one", "low .. high")
-        units = [each.unit for each in (*told[is_band:], told[0]) if not isinstance(each.value, Missing)]
+        units = [each.unit for each in (*parts[is_band:], parts[0]) if not isinstance(each.value, Missing)]
         unit = next(filter(None, units), "")
         first, *others = (
             each.text if isinstance(each.value, str | Missing) else numbers_text(each.value, each.unit or unit)
-            for each in told
+            for each in parts
         )
         text = first + "".join(f" {symbol} {each}" for symbol, each in zip(symbols, others, strict=True))
-        return Evaluated(_missing(told) or _holds(operations, pairs), text, column, "truth")
+        return Evaluated(_missing(parts) or _holds(operations, pairs), text, column, "truth")
 
-    def _expect(self, told: Evaluated, kind: str, column: int, message: str) -> None:
-        if kind not in ("any", told.kind):
-            raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
+    def _expect(self, parts: Evaluated, kind: str, column: int, message: str) -> None:
+        if kind not in ("any", parts.kind):
+            raise self.error(column, f"{message}, and this is {_KIND_NAMES[parts.kind]}", _KIND_NAMES[kind])
 
     def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
         """Raise ClaimError if, e.g., a rate is combined with a time, or with a bare number, which would mean bit/s."""
@@ -522,8 +522,8 @@ def _dimension_of(unit: str) -> str:
     return next((each.value for each, units in UNITS.items() if unit and unit != "%" and unit in units), "")
 
 
-def _missing(told: Sequence[Evaluated]) -> Missing | None:
-    return next((each.value for each in told if isinstance(each.value, Missing)), None)
+def _missing(parts: Sequence[Evaluated]) -> Missing | None:
+    return next((each.value for each in parts if isinstance(each.value, Missing)), None)
 
 
 def _numbers(value: Value) -> tuple[Any, ...]:

@@ -300,7 +300,7 @@ class MainWindow(QMainWindow):
     def toggle_run(self) -> None:
         """Run the scenario, after committing unfinished input; pause or resume a current run."""
         if not self.runs.is_running:
-            self.inspector.commit_pending()
+            self.documents.settling.emit()
         self.session.toggle()
 
     def set_speed_limit(self, limit: float | None) -> None:

@@ -102,7 +102,6 @@ BREAK_MENU = (
 SCRIPT_MENU = (
     "script.show",
     "-",
-    "script.new_controller",
     "script.new_scheduler",
     "script.open_copy",
     "-",
@@ -338,6 +337,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         ">Lines of a script",
     ),
     "&Train": (
+        "train.show",
         "train.start",
         "-",
         *TRAINING_MENU,
@@ -378,6 +378,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         ">Arena",
         ">Break a claim",
         "-",
+        "script.new_controller",
         ">Script",
     ),
     "&Help": (

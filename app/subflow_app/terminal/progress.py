@@ -75,19 +75,19 @@ def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = 
         while worker.is_alive():
             worker.join(_UPDATE_S)
             if bar is not None:
-                told = progress_text(job.progress) if text is None else text()
-                bar.update(bar.task_ids[0], completed=job.progress.fraction, text=told, refresh=True)
+                line = progress_text(job.progress) if text is None else text()
+                bar.update(bar.task_ids[0], completed=job.progress.fraction, text=line, refresh=True)
     if errors:
         raise errors[0]
     return results[0], stop.signal_number
 
 
-def progress_text(told: JobProgress) -> str:
+def progress_text(progress: JobProgress) -> str:
     """Text after the bar: the current part of the job, its finished runs, and the remaining time."""
-    if told.state == "checking":
-        return f"reading point {count_text(told.checked)}"
-    part = told.part or told
-    parts = [told.doing] if told.part is not None else []
+    if progress.state == "checking":
+        return f"reading point {count_text(progress.checked)}"
+    part = progress.part or progress
+    parts = [progress.doing] if progress.part is not None else []
     if part.runs:
         parts.append(f"{count_text(part.finished + part.failed)} of {count_text(part.runs)} runs")
     if part.doing:
@@ -96,7 +96,7 @@ def progress_text(told: JobProgress) -> str:
         parts.append(f"{count_text(part.reused)} existed")
     if part.failed:
         parts.append(f"{count_text(part.failed)} failed")
-    return f"{' · '.join(parts)} · {duration_text(told.eta_s)} to go"
+    return f"{' · '.join(parts)} · {duration_text(progress.eta_s)} to go"
 
 
 @contextmanager

@@ -160,9 +160,9 @@ class PanelFold(QObject):
             return
         is_held = bool(self._held)
         self._line.setIcon(icon("unfold_up" if is_held else "unfolded"))
-        told = tr("Show these panels again") if is_held else tr("Fold these panels to one line")
-        self._line.setToolTip(as_written(told))
-        self._line.setAccessibleName(told)
+        text = tr("Show these panels again") if is_held else tr("Fold these panels to one line")
+        self._line.setToolTip(as_written(text))
+        self._line.setAccessibleName(text)
         self._line.say(self._text if is_held else "")
 
 

@@ -13,6 +13,7 @@ import math
 from datetime import UTC, datetime, timedelta
 
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import MINUS, typeset
 
 MISSING = "\N{EN DASH}"
 UNLIMITED = translatable("unlimited")
@@ -42,20 +43,20 @@ _MONTHS = (
 def number(value: float | None, digits: int = 3) -> str:
     """A number with ``digits`` significant digits and grouped thousands: 12345.6 -> "12 346".
 
-    Numbers below a millionth have an exponent, because readers misjudge many leading zeros: 1.43e-8, not 0.0000000143.
+    Numbers below a millionth have an exponent, because readers misjudge many leading zeros: 1.43e−8, not 0.0000000143.
     """
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
-        return tr(UNLIMITED) if value > 0 else "-" + tr(UNLIMITED)
+        return tr(UNLIMITED) if value > 0 else MINUS + tr(UNLIMITED)
     if value == 0:
         return "0"
     if abs(value) < 1e-6:
         mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
-        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
+        return typeset(f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}")
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
-    return _grouped(text.rstrip("0").rstrip(".") if "." in text else text)
+    return typeset(_grouped(text.rstrip("0").rstrip(".") if "." in text else text))
 
 
 def rate(bit_per_s: float | None, digits: int = 3) -> str:
@@ -85,7 +86,7 @@ def ratio(value: float | None, digits: int = 3) -> str:
 
 def count(value: float | None) -> str:
     """A whole number with grouped thousands: 123456 -> "123 456"."""
-    return MISSING if value is None or math.isnan(value) else _grouped(f"{round(value):,}")
+    return MISSING if value is None or math.isnan(value) else typeset(_grouped(f"{round(value):,}"))
 
 
 def index(value: float | None) -> str:

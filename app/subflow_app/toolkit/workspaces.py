@@ -216,7 +216,6 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("history", Side.BOTTOM, "plots"),
             Place("explain", Side.TAB, "history"),
             Place("events", Side.TAB, "history"),
-            Place("compare", Side.TAB, "history"),
         ),
         columns=(0.37, 0.63),
         rows={"plots": (0.7, 0.3)},

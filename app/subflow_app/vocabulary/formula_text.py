@@ -99,9 +99,9 @@ def block_formulas(block: str) -> list[str]:
     """
     found = []
     for text in _APART.split(re.sub(r"\n", " " * 4, block.strip())):
-        told = re.sub(r"(?<=\S) x (?=\S)", " × ", " ".join(text.split())).translate(_SQUARE)
-        told = re.sub(r"(?<=[(\[]) | (?=[)\],])", "", told)
-        found.append(re.sub(rf"({_PHRASE}) / ({_PHRASE})(?!\()", _as_quotient, told))
+        formula = re.sub(r"(?<=\S) x (?=\S)", " × ", " ".join(text.split())).translate(_SQUARE)
+        formula = re.sub(r"(?<=[(\[]) | (?=[)\],])", "", formula)
+        found.append(re.sub(rf"({_PHRASE}) / ({_PHRASE})(?!\()", _as_quotient, formula))
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -10,8 +11,19 @@ from decimal import Decimal
 NOTHING = "–"
 """Text for a missing number."""
 MINUS = "\N{MINUS SIGN}"
-"""Minus sign for display in place of a hyphen."""
+"""Minus sign of numbers that people read; files for other programs have a hyphen, see `with_hyphens`."""
+_MINUS_OF_NUMBER = re.compile(f"{MINUS}(?=[\\d.])")
 _MORE_DECIMALS = 3
+
+
+def typeset(number: str) -> str:
+    """The text of a number for people, with a minus sign in place of each hyphen."""
+    return number.replace("-", MINUS)
+
+
+def with_hyphens(text: str) -> str:
+    """The text with a hyphen in place of the minus sign of each number, which other programs can read."""
+    return _MINUS_OF_NUMBER.sub("-", text)
 
 
 def ordinal(text: str) -> int | None:
@@ -36,13 +48,19 @@ def percent_text(ratio: object) -> str:
 
 def signed_percent_text(ratio: float | None) -> str:
     """A difference in percent with its sign and one decimal, without the unit."""
-    return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
+    return NOTHING if ratio is None else signed_text(ratio * 100, 1)
+
+
+def signed_text(value: float, decimals: int) -> str:
+    """A number with its sign and a fixed number of decimals; a number that is rounded to zero has a plus."""
+    text = f"{value:+.{decimals}f}"
+    return typeset(text if float(text) else text.replace("-", "+"))
 
 
 def count_text(count: object) -> str:
     """A count with digits in groups of three: ``123 456``."""
     number = finite(count)
-    return NOTHING if number is None else f"{number:,.0f}".replace(",", " ")
+    return NOTHING if number is None else typeset(f"{number:,.0f}".replace(",", " "))
 
 
 def duration_text(time_s: object) -> str:
@@ -70,13 +88,16 @@ def speed_text(speed: float) -> str:
 
 def rounded_text(value: float, digits: int = 3) -> str:
     """A number with `digits` significant digits and, up to 10 digits, without an exponent: 1300, not 1.3e+03."""
-    return f"{float(f'{value:.{digits}g}'):.10g}"
+    return typeset(f"{float(f'{value:.{digits}g}'):.10g}")
 
 
 def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
-    """A number with a fixed number of decimals; `NOTHING` for anything else."""
+    """A number with a fixed number of decimals; `NOTHING` for anything else. Zero has no sign."""
     number = finite(value)
-    return NOTHING if number is None else f"{number * scale:.{decimals}f}"
+    if number is None:
+        return NOTHING
+    text = f"{number * scale:.{decimals}f}"
+    return typeset(text if float(text) else text.removeprefix("-"))
 
 
 def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], decimals: int) -> int:
@@ -93,7 +114,7 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
     Returns:
         At most `_MORE_DECIMALS` more than `decimals`; if differences never agree, the number for which most agree.
     """
-    told = [
+    known = [
         (value, difference)
         for value, difference in others
         if math.isclose(value - reference, difference, rel_tol=1e-6, abs_tol=1e-9 * abs(reference))
@@ -103,7 +124,7 @@ def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], d
         def printed(number: float) -> Decimal:
             return Decimal(f"{number:.{places}f}")
 
-        return sum(printed(value) - printed(reference) != printed(difference) for value, difference in told)
+        return sum(printed(value) - printed(reference) != printed(difference) for value, difference in known)
 
     return min(range(decimals, decimals + _MORE_DECIMALS + 1), key=disagreeing)
 
@@ -149,4 +170,4 @@ def spread_texts(values: Sequence[float], digits: int = 2) -> list[str]:
     spread = max(values) - min(values)
     reach = spread or max(abs(value) for value in values) or 1.0
     decimals = max(0, digits - 1 - math.floor(math.log10(reach)))
-    return [f"{value:.{decimals}f}" for value in values]
+    return [fixed_text(value, decimals) for value in values]

@@ -15,6 +15,7 @@ from html import escape
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
+from subflow_app.vocabulary.number_text import with_hyphens
 from subflow_app.vocabulary.plain_text import readable
 
 RowT = TypeVar("RowT")
@@ -135,7 +136,7 @@ def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separato
 def _no_formula(cell: object) -> object:
     if not isinstance(cell, str):
         return cell
-    cell = readable(cell)
+    cell = with_hyphens(readable(cell))
     if cell[:1] in _BEGIN_FORMULAS and len(cell) > 1 and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell

@@ -1,7 +1,8 @@
-"""Visible faults: parts without a name for screen readers, texts cut off, parts off screen."""
+"""Visible faults: parts without a name for screen readers, texts cut off, parts off screen, hyphens as minus signs."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from PySide6.QtCore import QRect, Qt
@@ -18,6 +19,7 @@ from PySide6.QtWidgets import (
     QRadioButton,
     QScrollBar,
     QTabBar,
+    QTableView,
     QToolButton,
     QWidget,
 )
@@ -27,6 +29,9 @@ _ELIDING = {"ElidedLabel", "_Line"}
 _ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
 # Height of the title bar of a window, at least, on known desktops.
 _TITLE_BAR_PX = 24
+# The hyphen of a negative number; those of words, dates, paths and options differ.
+_HYPHEN = re.compile(r"(?<![\w.\-–/…'\"=])-(?=\d)")
+_MOST_ROWS = 50  # rows of a table that are read
 
 
 def faults(root: QWidget) -> list[str]:
@@ -37,7 +42,8 @@ def faults(root: QWidget) -> list[str]:
         # Qt's own dialog, with its own texts.
         return outside(root)
     said = [f"has no name: {part}" for part in nameless(root)]
-    return [*said, *(f"is cut off: {part}" for part in clipped(root)), *outside(root)]
+    hyphens = (f"has a hyphen for a minus sign: {part}" for part in hyphened(root))
+    return [*said, *(f"is cut off: {part}" for part in clipped(root)), *outside(root), *hyphens]
 
 
 def nameless(root: QWidget) -> list[str]:
@@ -49,6 +55,23 @@ def nameless(root: QWidget) -> list[str]:
         and not is_inner(part)
         and not _spoken_name(part, root)
     ]
+
+
+def hyphened(root: QWidget) -> list[str]:
+    """Visible labels and cells of tables with a negative number whose sign is a hyphen."""
+    found = []
+    for part in _visible(root):
+        if is_inner(part):
+            continue
+        texts = []
+        if isinstance(part, QLabel | QAbstractButton):
+            texts = [part.text()]
+        elif isinstance(part, QTableView) and part.model() is not None:
+            model = part.model()
+            rows, columns = range(min(model.rowCount(), _MOST_ROWS)), range(model.columnCount())
+            texts = [str(model.index(row, column).data()) for row in rows for column in columns]
+        found += [f"{path_of(part)} {text[:60]!r}" for text in texts if _HYPHEN.search(text)]
+    return found
 
 
 def clipped(root: QWidget) -> list[str]:

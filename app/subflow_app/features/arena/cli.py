@@ -93,7 +93,7 @@ def arena(
 
     In each network an entrant has a utility: the logarithm of its goodput over its fair share, less the cost of its
     queues and losses. An entrant that fails, or that leaves competing TCP less than 80 % of what TCP gets next to
-    NewReno, gets the lowest utility. The score is the mean over the families; the mean of the worst tenth is shown
+    NewReno, gets the lowest utility. The score is the mean over the families; the mean of the lowest tenth is shown
     next to it. Neither depends on the other entrants. A second table shows the differences from one entrant, paired
     by network. Every outcome is kept, and one that is already in the database is not computed again. The networks of
     `--split final` are for one evaluation, at the end: choose nothing by their results. Exit code: 0 when everything

@@ -169,8 +169,8 @@ def break_claim(
 def _margins(each: Counterexample) -> str:
     from subflow_app.features.breaking.core.break_text import margin_text
 
-    told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
-    return f"margin {told}; {'fails with all ten seeds' if each.is_confirmed else 'does not fail with all seeds'}"
+    text = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
+    return f"margin {text}; {'fails with all ten seeds' if each.is_confirmed else 'does not fail with all seeds'}"
 
 
 def _on_kernel(each: Counterexample) -> str:

@@ -198,7 +198,7 @@ class GuideBuild(Job):
             str(sources),
             str(output),
         ]
-        told: list[str] = []
+        lines: list[str] = []
         with subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, encoding="utf-8", errors="replace"
         ) as process:
@@ -207,11 +207,11 @@ class GuideBuild(Job):
                 process.terminate()
             assert process.stdout is not None
             for line in process.stdout:
-                told.append(line)
+                lines.append(line)
                 if found := _PROGRESS.search(line):
                     self._tell(share=min(0.99, _STAGES[found[1]] + int(found[2]) / 200))
         if process.returncode != 0 and not self.is_stopped:
-            raise GuideError(f"the guide cannot be built: {_reason(told)}")
+            raise GuideError(f"the guide cannot be built: {_reason(lines)}")
         return output
 
 

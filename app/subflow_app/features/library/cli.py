@@ -62,8 +62,8 @@ def build(
     parts: dict[str, Any] = {"recipes": recipes, "labs": labs, "has_arena": has_arena}
     job = LibraryBuild(out, **parts, keeps_others=bool(names), jobs=job_count(jobs), cluster=cluster)
     if not as_json:
-        told = ", the arena" if has_arena else ""
-        print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")
+        text = ", the arena" if has_arena else ""
+        print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{text}")
     outcome, signal_number = in_background(job, "library")
     outcome.check()
     if as_json:

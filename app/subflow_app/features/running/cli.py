@@ -174,8 +174,8 @@ def carry_out_and_tell(
             store.add_tag(result.run_id, tag)
     if result.error is None:
         if as_json:
-            told = {"warnings": warnings} if warnings else {}
-            print_json(result.summary | told | more())
+            document = {"warnings": warnings} if warnings else {}
+            print_json(result.summary | document | more())
         else:
             _print_summary(result.summary)
             tell_more()
@@ -250,13 +250,13 @@ def _print_estimate(
     from subflow_sim.errors import SimError
 
     try:
-        told = estimate_run(scenario, sample_interval_s=interval_s, decisions=decisions, is_kept=is_kept)
+        estimate = estimate_run(scenario, sample_interval_s=interval_s, decisions=decisions, is_kept=is_kept)
     except SimError as error:
         raise InputError(str(error)) from error
     if as_json:
-        print_json(asdict(told.most) | told.document())
+        print_json(asdict(estimate.most) | estimate.document())
         return
-    for line in told.lines():
+    for line in estimate.lines():
         print_line(line)
 
 

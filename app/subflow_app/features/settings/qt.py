@@ -119,8 +119,8 @@ class SettingRow(QWidget):
 
     def matches(self, words: str) -> bool:
         """True if section, label and tip together contain every word."""
-        said = f"{tr(self.spec.section)} {tr(self.spec.label)} {tr(self.spec.tip)}".lower()
-        return all(word in said for word in words.lower().split())
+        content = f"{tr(self.spec.section)} {tr(self.spec.label)} {tr(self.spec.tip)}".lower()
+        return all(word in content for word in words.lower().split())
 
 
 def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[Any], None]]:

@@ -146,11 +146,11 @@ def sweep(
         print_note(line)
     limits = SweepLimits.parse(max_runs, max_events)
     if estimate_only:
-        told = estimate_sweep(asked)
+        estimate = estimate_sweep(asked)
         if as_json:
-            print_json(asdict(told) | {"cpu_s": told.cpu_s, "jobs": n_jobs, "wall_s": told.wall_s(n_jobs)})
+            print_json(asdict(estimate) | {"cpu_s": estimate.cpu_s, "jobs": n_jobs, "wall_s": estimate.wall_s(n_jobs)})
         else:
-            for line in told.lines(n_jobs):
+            for line in estimate.lines(n_jobs):
                 print_line(line)
         return
     from subflow_app.features.sweeps.core.sweep_job import SweepJob

@@ -125,9 +125,9 @@ class Job(ABC):
             state = JobState.STOPPED if not is_through else JobState.FAILED if self._problems else JobState.FINISHED
         except Exception as exception:
             is_ours = not is_expected(exception)
-            told = f"{type(exception).__name__}: {exception}" if is_ours else message_of(exception)
-            if told not in self._problems:
-                self._problems.append(told)
+            reason = f"{type(exception).__name__}: {exception}" if is_ours else message_of(exception)
+            if reason not in self._problems:
+                self._problems.append(reason)
             if is_ours:
                 raise
             error = exception
@@ -249,8 +249,8 @@ class Batch(Job, Generic[T]):
         if len(wanted.losses) < ATTEMPTS:
             _log.warning("%s: made again, as %s", self.name, loss)
             return True
-        told = ", ".join(dict.fromkeys(wanted.losses))
-        self._give_up(wanted.item, f"tried {ATTEMPTS} times, and each time {told}")
+        text = ", ".join(dict.fromkeys(wanted.losses))
+        self._give_up(wanted.item, f"tried {ATTEMPTS} times, and each time {text}")
         return False
 
     @property
@@ -313,9 +313,9 @@ class Series(Job, Generic[J]):
     @property
     def progress(self) -> JobProgress:
         """Progress of the series, weighted with the expected times of the jobs."""
-        told = [job.progress for job in self.each]
+        progresses = [job.progress for job in self.each]
         ended, made, done, total = len(self.outcomes), 0.0, 0.0, self.expected_s
-        for number, (job, progress) in enumerate(zip(self.each, told, strict=True)):
+        for number, (job, progress) in enumerate(zip(self.each, progresses, strict=True)):
             weight, fraction = self._weight(job), 1.0 if number < ended else progress.fraction
             done += weight * fraction
             made += weight * (fraction - progress.reused / max(progress.runs, 1))
@@ -326,10 +326,10 @@ class Series(Job, Generic[J]):
         number = min(ended + 1, count)
         name = "" if current is None else current.name
         return JobProgress(
-            sum(each.runs for each in told),
-            sum(each.finished for each in told),
-            sum(each.reused for each in told),
-            sum(each.failed for each in told),
+            sum(each.runs for each in progresses),
+            sum(each.finished for each in progresses),
+            sum(each.reused for each in progresses),
+            sum(each.failed for each in progresses),
             (total - done) * pace,
             name if count == 1 else f"{number} of {count} · {name}",
             elapsed_s=elapsed_s,

@@ -86,7 +86,7 @@ class Place:
         Raises:
             CheckError: for a different exit code, or unexpected output.
         """
-        told = f"subflow {' '.join(map(str, words))}".rstrip()
+        text = f"subflow {' '.join(map(str, words))}".rstrip()
         try:
             done = subprocess.run(
                 own_command(*map(str, words)),
@@ -100,12 +100,12 @@ class Place:
                 check=False,
             )
         except subprocess.TimeoutExpired as error:
-            raise CheckError(f"`{told}` took longer than {_PATIENCE_S:g} s") from error
+            raise CheckError(f"`{text}` took longer than {_PATIENCE_S:g} s") from error
         if done.returncode != code:
             said = last_lines(done.stderr) or last_lines(done.stdout) or "no output"
-            raise CheckError(f"`{told}` ended with {done.returncode}, not {code}: {said}")
+            raise CheckError(f"`{text}` ended with {done.returncode}, not {code}: {said}")
         if done.stderr and not may_speak:
-            raise CheckError(f"`{told}` printed on stderr: {last_lines(done.stderr)}")
+            raise CheckError(f"`{text}` printed on stderr: {last_lines(done.stderr)}")
         return Answer(done.returncode, done.stdout, done.stderr)
 
 

@@ -163,16 +163,16 @@ class _Answer(NamedTuple):
     cpu_s: float = 0.0
 
 
-def _answer(folder: Path, code: int, said: str) -> _Answer:
+def _answer(folder: Path, code: int, text: str) -> _Answer:
     try:
         left = json.loads((folder / ANSWER_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return _Answer(
-            State.FAILED, f"its process ended with {code} before it was done: {last_lines(said) or 'no output'}"
+            State.FAILED, f"its process ended with {code} before it was done: {last_lines(text) or 'no output'}"
         )
     answer = _Answer(State(left["state"]), left["told"], left["details"], left["cpu_s"])
-    if answer.state is not State.FAILED and (said or code != 0):
-        unexpected = f"unexpected output: {last_lines(said)}" if said else f"its process ended with {code}"
+    if answer.state is not State.FAILED and (text or code != 0):
+        unexpected = f"unexpected output: {last_lines(text)}" if text else f"its process ended with {code}"
         return answer._replace(state=State.FAILED, told=f"{answer.told}; {unexpected}")
     return answer
 

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.shorthand import sized
+from subflow_app.vocabulary.number_text import typeset
 
 _X, _Y = 0, 1
 
@@ -152,7 +153,7 @@ class Axis(pg.AxisItem):  # type: ignore[misc] # pyqtgraph is untyped
 
     def tickStrings(self, values: Sequence[float], scale: float, spacing: float | None) -> list[str]:
         """Numbers of the ticks, with the unit."""
-        texts: list[str] = super().tickStrings(values, scale, spacing)
+        texts = [typeset(text) for text in super().tickStrings(values, scale, spacing)]
         return [f"{text} {self.unit}" if text else text for text in texts] if self.unit else texts
 
     def boundingRect(self) -> QRectF:

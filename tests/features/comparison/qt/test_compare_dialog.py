@@ -12,6 +12,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk, export_figure
 from tests.helpers.present import present
+from tests.helpers.scripts import CONTROLLER
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.comparison.qt.dialog import CompareDialog
@@ -50,6 +51,14 @@ def estimated(qtbot: QtBot, dialog: CompareDialog) -> None:
 def choose(qtbot: QtBot, dialog: CompareDialog, *names: str) -> None:
     dialog.controllers.choose(names)
     estimated(qtbot, dialog)
+
+
+def test_a_script_is_compared_with_the_standard_controller_at_first(qtbot: QtBot, desk: Desk) -> None:
+    script = f"\n[controllers.mine]\nscript = \"mine.py\"\ncontent = '''\n{CONTROLLER}'''\n"
+    text = TWO_PATHS.replace('controller = "lia"', 'controller = "mine"') + script
+    dialog = opened(qtbot, desk, text)
+    assert dialog.controllers.values == ["mine", "lia"]
+    dialog.reject()
 
 
 def compared(qtbot: QtBot, desk: Desk, runs: int) -> CompareFeature:

@@ -200,7 +200,7 @@ def test_a_closed_panel_says_how_to_explain_it(desk: Desk, qtbot: QtBot, monkeyp
     desk.docks.set_open("explain", False)
     click(desk, "download/1", "subflow", 1.5)
     assert desk.features[ExplainFeature].content.point is None
-    assert "1.500 s: Alt+Shift+Up explains this point" in desk.statusBar().currentMessage()
+    assert "1.500 s: Explain (Alt+Shift+Up) shows its cause" in desk.statusBar().currentMessage()
     desk.bar["explain.here"].trigger()
     assert desk.docks.is_open("explain")
     assert repr(point_of(desk, qtbot).told) == current(desk, run_id, "download/1", 1.5)

@@ -42,7 +42,7 @@ def test_people_read_when_what_and_by_how_much(subflow: Subflow, stored_run: dic
     text = subflow("fork", 1, *LOSSIER, "--db", database, "--name", "Lossy", "--tag", "lab").out
     assert "fork of run 1, from 5 s: wifi loss 0.1 % → 5 %; compared until 10 s:" in text
     row = next(line for line in text.splitlines() if line.startswith("download ") and "Goodput" in line)
-    assert row.split()[-1].startswith("-")
+    assert row.split()[-1].startswith("−")
 
     shown = subflow("show", 2, "--db", database).out
     assert "run 2: Lossy (Two paths)" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -9,11 +10,27 @@ from tests.helpers.members import for_each
 
 from subflow_app.features.plots.core.line_names import fitted, line_names
 from subflow_app.features.plots.core.spec import Curve
+from subflow_app.features.plots.qt.curve_id import short_run_names
 from subflow_app.vocabulary.palette import ColourKey
 
 
 def curve(label: str, kind: str = "subflow") -> Curve:
     return Curve(label, label, kind, ColourKey(0, 0), np.empty(0), np.empty(0, np.float32))
+
+
+@for_each(
+    ("titles", "shorts"),
+    [
+        # Titles, of which the last is that of a ghost.
+        (("Demo: a phone: mine", "Before: Demo: a phone: lia"), ["mine", "Before: lia"]),
+        (("Demo: a phone", "Before: Demo: a phone"), ["Demo: a phone", "Before"]),
+        (("Fork: loss 1 %", "Original: Demo: a phone"), ["Fork: loss 1 %", "Original"]),
+    ],
+)
+def test_a_run_and_its_ghost_are_named_without_what_they_share(titles: tuple[str, ...], shorts: list[str]) -> None:
+    last = len(titles) - 1
+    curves = [replace(curve("x"), run=run, run_title=name, is_ghost=run == last) for run, name in enumerate(titles)]
+    assert list(short_run_names(curves).values()) == shorts
 
 
 @for_each(

@@ -37,7 +37,7 @@ def feature(agent: str, name: str) -> AgentNumber:
         ("drl-cc", "goodput", math.log(1.5), "0.5 × reference rate (4 Mbit/s)"),
         ("drl-cc", "cwnd", math.log(3), "2 × reference rate × lowest RTT (20 pkt)"),
         ("drl-cc", "is_mptcp", 1.0, "yes"),
-        ("dql-mptcp", "rtt_change", -0.2, "-0.2 × lowest RTT (-10 ms)"),
+        ("dql-mptcp", "rtt_change", -0.2, "−0.2 × lowest RTT (−10 ms)"),
         ("dql-mptcp", "cwnd_change", 0.25, "25 %"),
         ("dql-mptcp", "schedule", 0.3, "30 %"),
         ("ddpg-mpcc", "rate", 0.5, "0.5 × the largest so far"),

@@ -51,7 +51,7 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
     metrics = {"goodput_bps": 6.12e6, "flow_goodput_bps": 1.2e6, "return_mean": -1.23456, "loss_ratio": 0.02, "step": 5}
     metrics |= {"updates_per_s": 449.3, "rtt_s": 0.0501}
     assert metric_rows(metrics) == [
-        ("Return", "-1.235", "per decision"),
+        ("Return", "−1.235", "per decision"),
         ("Goodput of all flows", "6.120", "Mbit/s"),
         ("Goodput of a flow", "1.200", "Mbit/s"),
         ("RTT", "50.1", "ms"),
@@ -60,7 +60,7 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
     ]
     assert metric_rows({"kl": 1.234e-8, "td_error": 0.0123456}) == [
         ("TD error", "0.0123", ""),
-        ("KL divergence", "1.23e-08", "nat"),
+        ("KL divergence", "1.23e−08", "nat"),
     ]
     assert metric_rows({"q_mean": float("nan")}) == [("Mean Q", "–", "")]
 
@@ -99,7 +99,7 @@ def test_an_evaluation_is_a_table_and_a_line() -> None:
 
 def test_a_reward_has_parts_with_their_shares() -> None:
     reward = {"reward": -0.45, "goodput": 1.2, "delay": -0.3, "loss": -1.35}
-    said = "Reward of a decision -0.450 = goodput +1.200 (42 %), delay -0.300 (11 %), loss -1.350 (47 %)"
+    said = "Reward of a decision −0.450 = goodput +1.200 (42 %), delay −0.300 (11 %), loss −1.350 (47 %)"
     assert reward_text(reward) == said
     figures: dict[str, Any] = {name: {"mean": mean, "ci95": None, "values": []} for name, mean in reward.items()}
     controllers: Any = EVALUATION["controllers"]

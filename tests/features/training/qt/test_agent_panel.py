@@ -65,10 +65,10 @@ def test_without_an_agent_it_says_how_to_get_one(panel: AgentPanel) -> None:
 def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
     panel.show_runs([finished_traces(LEARNING)])
     panel.go_to_time(2.0)
-    assert about(panel) == "Decision 2 of 10 at 2.000 s\nReward 1 for what it did before, 1.5 for this (expected -2)"
+    assert about(panel) == "Decision 2 of 10 at 2.000 s\nReward 1 for what it did before, 1.5 for this (expected −2)"
     action = child(panel, QLabel, "agent_action").text()
     assert action.splitlines()[0] == (
-        "On download/1: keeps the cwnd at 2 pkt, keeps the pacing rate at 2e-06 Mbit/s (window_change +0.9093)."
+        "On download/1: keeps the cwnd at 2 pkt, keeps the pacing rate at 2e−06 Mbit/s (window_change +0.9093)."
     )
     rows = texts(panel)
     assert rows["rtt"] == ["2.25", "2.25"]
@@ -78,7 +78,7 @@ def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
     header = [panel.numbers.model().headerData(column, Qt.Orientation.Horizontal) for column in range(3)]
     assert header == ["", "download · wifi", "download · lte"]
     first = panel.decisions.model()
-    assert [first.index(0, column).data() for column in range(5)] == ["1.000 s", "download", "+0.84, +0.84", "-1", "1"]
+    assert [first.index(0, column).data() for column in range(5)] == ["1.000 s", "download", "+0.84, +0.84", "−1", "1"]
 
 
 def test_what_moved_a_decision_is_told(panel: AgentPanel, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ def cell(desk: Desk | LonePage, training: Training, title: str) -> str:
 
 
 def enabled(desk: Desk) -> set[str]:
-    names = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote")
+    names = TRAINING_ACTIONS
     return {name for name in names if desk.bar[f"train.{name}"].isEnabled()}
 
 
@@ -198,7 +198,7 @@ def test_the_latest_evaluation_is_a_table_with_the_parts_of_the_reward(page: Lon
     assert [row[0] for row in rows] == ["drl-cc", "lia", "olia", "balia", "wvegas"]
     assert rows[1][5] == "best"
     assert view.reward.text() == (
-        "Reward of a decision 0.500 = goodput +1.500 (60 %), delay -0.200 (8 %), loss -0.800 (32 %)"
+        "Reward of a decision 0.500 = goodput +1.500 (60 %), delay −0.200 (8 %), loss −0.800 (32 %)"
     )
     assert "20 families" in page.train.grounds.text()
 
@@ -213,12 +213,12 @@ def test_selection_and_colours_stay_when_trainings_come(page: LonePage, training
 
 
 def test_actions_are_enabled_where_they_make_sense(desk: Desk, trainings: FakeDesk) -> None:
-    everything = {"toggle", "stop", "checkpoint", "evaluate", "race", "promote"}
+    everything = set(TRAINING_ACTIONS)
     for state, can, word in (
         (JobState.RUNNING, everything, "Pause"),
         (JobState.PAUSED, everything, "Resume"),
-        (JobState.INTERRUPTED, {"toggle", "race", "promote"}, "Continue"),
-        (JobState.FINISHED, {"race", "promote"}, "Pause"),
+        (JobState.INTERRUPTED, {"toggle", "race", "promote", "use"}, "Continue"),
+        (JobState.FINISHED, {"race", "promote", "use"}, "Pause"),
     ):
         added(desk, trainings, state)
         assert enabled(desk) == can, state
@@ -338,6 +338,43 @@ def test_a_policy_is_promoted_under_that_name(
     assert used == {"name": training.controller, "policy": "mine"}
     desk.document_stack.undo()
     assert desk.documents.doc.text == before
+
+
+def test_a_policy_is_used_in_the_scenario_without_a_question(
+    desk: Desk, trainings: FakeDesk, training: Training
+) -> None:
+    before = desk.documents.doc.text
+    desk.bar.trigger("train.use")
+    (promoted,) = trainings.promoted
+    assert promoted[:2] == (training.id, "my-drl-cc-1")
+    used = desk.documents.doc.value("flows.download.controller")
+    assert used == {"name": training.controller, "policy": "my-drl-cc-1"}
+    desk.document_stack.undo()
+    assert desk.documents.doc.text == before
+
+
+def test_a_policy_that_no_flow_can_use_stays_out_of_the_library(
+    desk: Desk, trainings: FakeDesk, training: Training
+) -> None:
+    datagrams = TWO_PATHS.replace('kind = "mptcp"', 'kind = "cbr"\nrate = "1Mbit/s"')
+    desk.documents.open_text(
+        datagrams.replace('controller = "lia"\n', "").replace('paths = [["wifi"], ["lte"]]\n', ""), "cbr"
+    )
+    assert desk.documents.doc.scenario is not None
+    desk.bar.trigger("train.use")
+    assert trainings.promoted == []
+    assert "No flow of the scenario can use drl-cc" in desk.banners.text("action")
+
+
+def test_the_page_fits_the_room_of_its_panel(page: LonePage) -> None:
+    """The start button is in view without scrolling, even on a screen of 1366x768 at 150 %."""
+    assert page.train.minimumSizeHint().height() <= TrainingSession.room[1]
+
+
+def test_the_page_is_shown_from_the_menu(desk: Desk) -> None:
+    desk.docks.set_open("train", False)
+    desk.bar.trigger("train.show")
+    assert desk.docks.is_open("train")
 
 
 def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: QtBot, trainings: FakeDesk) -> None:

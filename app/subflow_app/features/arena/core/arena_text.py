@@ -18,7 +18,7 @@ from subflow_app.features.arena.core.standings import (
 )
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.number_text import NOTHING, finite
+from subflow_app.vocabulary.number_text import NOTHING, finite, fixed_text
 from subflow_app.vocabulary.tables import (
     Column,
     NumberColumn,
@@ -51,18 +51,17 @@ PAIRED = translatable(
 )
 
 
-def interval_text(told: Interval | None) -> str:
-    """A score with its interval if known: "-0.87 (-0.95 to -0.80)"; `NOTHING` if the score is None or NaN."""
-    if told is None or math.isnan(told.mean):
+def interval_text(interval: Interval | None) -> str:
+    """A score with its interval if known: "−0.87 (−0.95 to −0.80)"; `NOTHING` if the score is None or NaN."""
+    if interval is None or math.isnan(interval.mean):
         return NOTHING
-    if math.isnan(told.low):
-        return f"{told.mean:.2f}"
-    return f"{told.mean:.2f} ({told.low:.2f} to {told.high:.2f})"
+    mean, low, high = (fixed_text(value, 2) for value in (interval.mean, interval.low, interval.high))
+    return mean if math.isnan(interval.low) else f"{mean} ({low} to {high})"
 
 
 def score_text(value: float) -> str:
     """A utility with two decimals; `NOTHING` for NaN."""
-    return NOTHING if math.isnan(value) else f"{value:.2f}"
+    return fixed_text(value, 2)
 
 
 def harm_text(row: Standing) -> str:
@@ -149,8 +148,8 @@ def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTab
             column.text,
         )
 
-    told = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
-    columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, told)]
+    families = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
+    columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, families)]
     return TextTable.of(rows, columns, column.axis_title)
 
 
@@ -320,9 +319,14 @@ def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
                         yield (*place, csv_number(value), result.reason, csv_flag(board.entry.is_quick))
 
 
-def _interval_document(told: Interval) -> dict[str, Any]:
-    half = (told.high - told.low) / 2
-    return {"mean": finite(told.mean), "low": finite(told.low), "high": finite(told.high), "ci95": finite(half)}
+def _interval_document(interval: Interval) -> dict[str, Any]:
+    half = (interval.high - interval.low) / 2
+    return {
+        "mean": finite(interval.mean),
+        "low": finite(interval.low),
+        "high": finite(interval.high),
+        "ci95": finite(half),
+    }
 
 
 def _result_document(board: Board, entrant: str, network: str) -> dict[str, Any]:

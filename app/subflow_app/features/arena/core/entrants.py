@@ -256,12 +256,12 @@ def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Ch
     try:
         flow = read_scenario(Use.ARENA, text, file=name, folder=folder).flows["entry"]
     except ScenarioError as error:
-        told = "; ".join(
+        message = "; ".join(
             f"{problem.key.removeprefix('flows.entry.controller').removeprefix('.') or 'entry'}: {problem.message}"
             + (f"; allowed: {problem.allowed}" if problem.allowed else "")
             for problem in error.problems
         )
-        raise ArenaError(f"{name}: {told}") from error
+        raise ArenaError(f"{name}: {message}") from error
     return flow.controller, flow.scheduler
 
 
@@ -270,12 +270,14 @@ def own_entries(scenario: Scenario) -> list[str]:
     found: dict[str, None] = {}
     for flow in scenario.flows.values():
         choice = flow.controller
-        told = {} if flow.sends_datagrams else own_options(choice, scenario)
-        if choice.policy is not None and "policy" in told:
+        options = {} if flow.sends_datagrams else own_options(choice, scenario)
+        if choice.policy is not None and "policy" in options:
             path = choice.policy.path
-            told["policy"] = str(path) if path is not None and choice.policy.name.endswith(SUFFIX) else told["policy"]
-        if told and choice.name != UNCOUPLED:
-            found[f"{choice.name}:{','.join(f'{key}={value}' for key, value in told.items())}"] = None
+            options["policy"] = (
+                str(path) if path is not None and choice.policy.name.endswith(SUFFIX) else options["policy"]
+            )
+        if options and choice.name != UNCOUPLED:
+            found[f"{choice.name}:{','.join(f'{key}={value}' for key, value in options.items())}"] = None
     return list(found)
 
 

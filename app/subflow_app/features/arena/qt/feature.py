@@ -171,12 +171,16 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         if job is None:
             self.shown.bar.show_told(0.0, tr("Reading the arena …"))
             return
-        told = job.progress
-        left = duration_text(told.eta_s)
+        progress = job.progress
+        left = duration_text(progress.eta_s)
         text = tr(
-            "{name}: {done} of {all} runs, {left} to go", name=told.doing, done=told.finished, all=told.runs, left=left
+            "{name}: {done} of {all} runs, {left} to go",
+            name=progress.doing,
+            done=progress.finished,
+            all=progress.runs,
+            left=left,
         )
-        self.shown.bar.show_told(told.fraction, text)
+        self.shown.bar.show_told(progress.fraction, text)
 
     def _on_ended(self, _job: ArenaJob | None) -> None:
         if self.shown is not None:

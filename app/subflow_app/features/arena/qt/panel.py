@@ -1,6 +1,6 @@
 """The panel of the arena: the standings in one family or in all families, as tables or as scatter plots.
 
-The first table shows the score of each entrant, the mean of its worst tenth, and the components of the score. Another
+The first table shows the score of each entrant, the mean of its lowest tenth, and the components of the score. Another
 table shows the differences from one entrant, paired by network.
 """
 
@@ -323,8 +323,8 @@ class ArenaPanel(QWidget):
     def _say(self) -> None:
         board = self.board
         assert board is not None
-        told = [*told_of(board), *(f"{problem}." for problem in board.entry.problems)]
-        self.words.setText(" ".join(told))
+        lines = [*told_of(board), *(f"{problem}." for problem in board.entry.problems)]
+        self.words.setText(" ".join(lines))
         self.words.setToolTip(tr(METHOD))
 
 

@@ -374,8 +374,8 @@ def _search(search: BreakJob) -> Iterator[Block]:
     yield Paragraph(f"{claim.holds}{source}; among networks of the kind: {question.space.title.lower()}.")
     yield Paragraph(search_text(search))
     for each in search.found:
-        told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
-        yield Paragraph(f"{each.says}. {' '.join(failure_words(each))} Margin: {told}.")
+        text = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
+        yield Paragraph(f"{each.says}. {' '.join(failure_words(each))} Margin: {text}.")
 
 
 def _found_files(assessment: Assessment, folder: Path) -> dict[Path, str]:

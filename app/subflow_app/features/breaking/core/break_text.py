@@ -28,6 +28,7 @@ from subflow_app.foundation.claims import LARGEST_MARGIN
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import fixed_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.gate import toml_tree
 
@@ -61,10 +62,10 @@ METHOD = translatable(
 
 
 def margin_text(each: Counterexample, profile: str) -> str:
-    """The mean margin in a profile, with its 95 % confidence interval: ``-0.91 ± 0.10``."""
+    """The mean margin in a profile, with its 95 % confidence interval: ``−0.91 ± 0.10``."""
     estimate = each.estimate(profile)
     spread = "" if math.isnan(estimate.ci95) else f" ± {estimate.ci95:.2f}"
-    return f"{estimate.mean:.2f}{spread}"
+    return f"{fixed_text(estimate.mean, 2)}{spread}"
 
 
 def told_of(job: BreakJob) -> str:
@@ -79,7 +80,7 @@ def told_of(job: BreakJob) -> str:
     if search.failed:
         return f"{tried}, but in none of those with all seeds."
     margins = [each.margin for each in search.elites.values()]
-    nearest = f" The least margin was {min(margins):.2f}." if margins else ""
+    nearest = f" The least margin was {fixed_text(min(margins), 2)}." if margins else ""
     return f"{tried}.{nearest}"
 
 
@@ -207,8 +208,8 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
         recorded = recorded or recorded_curves(job.traces)
         text, _ = with_plain_policies(case.source.text, scenario)
         document = run_document(scenario, scenario.seed, text, DEFAULT_SAMPLE_INTERVAL_S, policies)
-        told = {"name": case.title, "signature": result.signature, "version": subflow_app.__version__}
-        runs.append({**document, **told})
+        values = {"name": case.title, "signature": result.signature, "version": subflow_app.__version__}
+        runs.append({**document, **values})
     owners = [subflow["name"] for subflow in runs[0]["subflows"]]
     claim = each.claim
     source = f" ({claim.source})" if claim.source else ""

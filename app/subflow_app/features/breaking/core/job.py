@@ -249,8 +249,8 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         elif search.failed == search.tried:
             self.notes = (f"the claim failed in all of the first {search.tried} networks: it cannot be kept here",)
         elif max(margins) - min(margins) < _SAME and search.failed == 0:
-            told = f"holds in each of the first {search.tried} networks by the same amount"
-            self.notes = (f"the claim {told}: it may be one that cannot fail",)
+            text = f"holds in each of the first {search.tried} networks by the same amount"
+            self.notes = (f"the claim {text}: it may be one that cannot fail",)
 
     def _make_small(self) -> None:
         chosen: list[Elite] = self.search.failures(2 * self._most)

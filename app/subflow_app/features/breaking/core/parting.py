@@ -159,11 +159,11 @@ class Parting:
                 **known,
             )
         )
-        told = {"owner": self.owner, "name": self.titles[0], "time": f"{self.at_s:.6g}"}
+        values = {"owner": self.owner, "name": self.titles[0], "time": f"{self.at_s:.6g}"}
         explained = {
-            Moment.LOSS: tr("Explained: the loss of {owner} ({name}) at that moment, at {time} s.", **told),
-            Moment.FIRST: tr("Explained: the first decision of {owner} ({name}) after that, at {time} s.", **told),
-            Moment.THERE: tr("Explained: the decision of {owner} ({name}) at that moment, at {time} s.", **told),
+            Moment.LOSS: tr("Explained: the loss of {owner} ({name}) at that moment, at {time} s.", **values),
+            Moment.FIRST: tr("Explained: the first decision of {owner} ({name}) after that, at {time} s.", **values),
+            Moment.THERE: tr("Explained: the decision of {owner} ({name}) at that moment, at {time} s.", **values),
         }
         return f"{parted} {explained[self.moment]}"
 

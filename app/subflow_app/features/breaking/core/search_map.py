@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from subflow_app.features.breaking.core.space import Space, space_of
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import rounded_text
+from subflow_app.vocabulary.number_text import MINUS, fixed_text, rounded_text
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import ColourScale, Panel, PanelSeries
 from subflow_app.vocabulary.tables import csv_number, csv_text
@@ -100,7 +100,7 @@ class SearchMap:
         networks = PanelSeries(
             "", ColourKey(0, 0), 0, False, places[up], np.empty(0), x=places[along], shades=self.margins
         )
-        texts = (-SPAN, f"{-SPAN} {tr('fails')}"), (0.0, "0.0"), (SPAN, f"{SPAN} {tr('holds')}")
+        texts = (-SPAN, f"{MINUS}{SPAN} {tr('fails')}"), (0.0, "0.0"), (SPAN, f"{SPAN} {tr('holds')}")
         return Panel(
             "scatter",
             "",
@@ -119,7 +119,7 @@ class SearchMap:
         """Text of the tool tip of a network: its values and its margin."""
         values = self._values(number)
         lines = [f"{axis.key}: {values[axis.key]}" for axis in self.axes]
-        return "\n".join((*lines, tr("Margin: {margin}", margin=f"{self.margins[number]:.2f}")))
+        return "\n".join((*lines, tr("Margin: {margin}", margin=fixed_text(self.margins[number], 2))))
 
     def csv(self) -> str:
         """CSV text with one row per network: its values as in a scenario file, and its margin.
@@ -161,11 +161,11 @@ def read_map(store: Store, record: SearchRecord) -> SearchMap:
     # The rows of a damaged database may differ in length, so only complete pairs are used.
     count = min(len(margins), len(flat) // max(len(keys), 1))
     places = flat[: count * len(keys)].reshape(count, len(keys))
-    told = np.isfinite(margins[:count])
+    is_known = np.isfinite(margins[:count])
     niches = [row for each in generations for row in _rows(each)]
     kinds = {niche for niche, margin in zip(niches, margins, strict=False) if margin < 0}
     axes = tuple(_axis(key, None if space is None else space.draw(key)) for key in keys)
-    return SearchMap(axes, places[told], margins[:count][told], space, len(kinds), count - int(told.sum()))
+    return SearchMap(axes, places[is_known], margins[:count][is_known], space, len(kinds), count - int(is_known.sum()))
 
 
 def _rows(generation: Generation) -> list[bytes]:

@@ -356,13 +356,13 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         if job is None:
             content.bar.show_told(0.0, tr("Reading what was tried …"))
             return
-        told, search = job.progress, job.search
+        progress, search = job.progress, job.search
         if self.study.is_paused:
             what = tr("paused")
-        elif told.fraction >= _MAKING_SMALL:
+        elif progress.fraction >= _MAKING_SMALL:
             what = tr("simplifying the networks found")
         else:
-            what = tr("{time} to go", time=duration_text(told.eta_s))
+            what = tr("{time} to go", time=duration_text(progress.eta_s))
         text = tr(
             "{tried} networks; the claim fails in {failed}, which are of {kinds} kinds: {what}",
             tried=search.tried,
@@ -370,7 +370,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             kinds=sum(each.margin < 0 for each in list(search.elites.values())),
             what=what,
         )
-        content.bar.show_told(told.fraction, text)
+        content.bar.show_told(progress.fraction, text)
         if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
             self._looked_at = time.monotonic()
             if not self._is_listed:  # only once, because the user may select a different search

@@ -100,22 +100,22 @@ def asked_of(record: SearchRecord) -> Asked:
     Raises:
         InputError: if the form cannot represent the search.
     """
-    told = record.document
-    claim = read_claim(record.claim, str(told.get("claim", "")), record.claim)
+    document = record.document
+    claim = read_claim(record.claim, str(document.get("claim", "")), record.claim)
     is_shipped = record.claim in claim_names() and load_claim(record.claim).text == claim.text
     if not is_shipped and said_claim(claim.title).text != claim.text:
         words = "its claim is from a file: `subflow break` with that file continues it"
         raise InputError(f"{record.claim}: {words}")
-    text = str(told.get("space", ""))
+    text = str(document.get("space", ""))
     is_space = record.space in space_names() and load_space(record.space).text == text
-    script = told.get("script")
+    script = document.get("script")
     return Asked(
         record.claim if is_shipped else OWN,
         "" if is_shipped else claim.title,
         record.entrant,
         record.space if is_space else EARLIER,
-        "; ".join(map(str, told.get("vary", ()))),
-        int(told.get("seed", 1)),
+        "; ".join(map(str, document.get("vary", ()))),
+        int(document.get("seed", 1)),
         text,
         record.space,
         scripts=(ScriptFile(**script),) if isinstance(script, dict) else (),
@@ -150,8 +150,8 @@ class BreakForm(QWidget):
         self.controller = Choice("break_controller", ((name, name) for name in self._able), self, letters=14)
         self.controller.setEditable(True)
         self.controller.setInsertPolicy(Choice.InsertPolicy.NoInsert)
-        told = tr("As in the arena: lia, olia:OPTION=VALUE, a script of the open scenario, or its file: my-lia.py")
-        self.controller.setToolTip(told)
+        text = tr("As in the arena: lia, olia:OPTION=VALUE, a script of the open scenario, or its file: my-lia.py")
+        self.controller.setToolTip(text)
         self.space = Choice("break_space", (), self, letters=20)
         self.ranges = named(QLineEdit(self, clearButtonEnabled=True), "break_ranges")
         self.ranges.setPlaceholderText(tr("none; e.g. {example}", example=_EXAMPLE_RANGES))
@@ -252,8 +252,8 @@ class BreakForm(QWidget):
     def say_keys(self, question: Question) -> None:
         """Shows the claim and the varied values of the networks."""
         keys = ", ".join(question.space.keys)
-        told = tr("{claim}; varied: {keys}", claim=question.claim.holds, keys=keys)
-        self.says.setText("\n".join([told, *question.replaced]))
+        text = tr("{claim}; varied: {keys}", claim=question.claim.holds, keys=keys)
+        self.says.setText("\n".join([text, *question.replaced]))
 
     def _offer_spaces(self) -> None:
         """Lists the spaces of the chosen claim before the others."""

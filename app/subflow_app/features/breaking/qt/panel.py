@@ -241,9 +241,9 @@ class BreakPanel(QWidget):
         self.chart.show_panel(tried.panel(along, up), hits, lambda hit: tried.words(hit.points[0]))
 
     def _say(self, shown: Shown) -> None:
-        said = [shown.problem] if shown.problem else []
+        problems = [shown.problem] if shown.problem else []
         if shown.tried is not None:
-            said.append(
+            problems.append(
                 tr(
                     "{tried} networks were tried; the claim failed in {failed} of them, which are of {kinds} kinds.",
                     tried=shown.tried.tried,
@@ -252,14 +252,14 @@ class BreakPanel(QWidget):
                 )
             )
             if shown.found:
-                said.append(listed_words(len(shown.found)))
+                problems.append(listed_words(len(shown.found)))
             if shown.tried.told > _MOST_MARKS:
-                said.append(tr("The map draws {marks} of the networks.", marks=_MOST_MARKS))
+                problems.append(tr("The map draws {marks} of the networks.", marks=_MOST_MARKS))
             if not shown.found:
-                said.append(tr("None has been simplified and confirmed yet: that happens when a search ends."))
+                problems.append(tr("None has been simplified and confirmed yet: that happens when a search ends."))
         elif not shown.found:
-            said.append(tr("This installation has no counterexamples."))
-        self.words.setText(" ".join(said))
+            problems.append(tr("This installation has no counterexamples."))
+        self.words.setText(" ".join(problems))
         self.words.setToolTip(tr(METHOD))
 
 

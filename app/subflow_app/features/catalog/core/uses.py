@@ -184,9 +184,9 @@ def open_stored(
     kept = tuple(each.file for each in found)
     algorithms = replace(app_catalog(), policies=replace(policy_library(), kept=kept)) if kept else None
     scenario = read_scenario(use, text, file=file, algorithms=algorithms)
-    for told in (summary or {}).get("flows", ()):
-        decided = told.get("policy") or {}
-        name = str(told.get("name", ""))
+    for described in (summary or {}).get("flows", ()):
+        decided = described.get("policy") or {}
+        name = str(described.get("name", ""))
         flow = scenario.flows.get(name) or scenario.flows.get(name.rpartition(".")[0])
         policy = None if flow is None else flow.controller.policy
         wanted = decided.get("content_hash")
@@ -336,15 +336,15 @@ def policies_of(scenario: Scenario) -> list[tuple[str, PolicyFile]]:
 
 
 def _own_text(choice: Choice, scenario: Scenario) -> str:
-    told = option_texts(own_options(choice, scenario))
-    return f"{choice.name} ({', '.join(told)})" if told else choice.name
+    options = option_texts(own_options(choice, scenario))
+    return f"{choice.name} ({', '.join(options)})" if options else choice.name
 
 
 def choice_text(choice: Choice) -> str:
     """A controller or scheduler with its options, policy and script, on one line."""
-    told = option_texts(choice.options)
-    told += ["its script"] if choice.script is not None else []
-    return f"{choice.name} ({', '.join(told)})" if told else choice.name or "none"
+    options = option_texts(choice.options)
+    options += ["its script"] if choice.script is not None else []
+    return f"{choice.name} ({', '.join(options)})" if options else choice.name or "none"
 
 
 def _facts(flow: Flow, part: Part) -> object:
@@ -362,7 +362,7 @@ def _told(flow: Flow, part: Part) -> str:
         return choice_text(flow.controller)
     if part is Part.SCHEDULER:
         return choice_text(flow.scheduler)
-    told: Mapping[str, Any] = {each.name: getattr(flow, each.name) for each in fields(flow)}
+    values: Mapping[str, Any] = {each.name: getattr(flow, each.name) for each in fields(flow)}
     return ", ".join(
-        f"{key} = {value}" for key, value in told.items() if key not in ("controller", "scheduler", "name")
+        f"{key} = {value}" for key, value in values.items() if key not in ("controller", "scheduler", "name")
     )

@@ -18,7 +18,7 @@ from subflow_app.features.history.core.run_columns import recorded_column
 from subflow_app.features.traces.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import translatable
-from subflow_app.vocabulary.number_text import finite, fixed_text
+from subflow_app.vocabulary.number_text import finite, fixed_text, typeset
 from subflow_app.vocabulary.palette import label_of, written
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.values import EventTable, RunRow
@@ -61,7 +61,7 @@ class Alignment(NamedTuple):
         """Display text: ``+1.2 s, clock 0.05 % slow``; without the clock if its rate is 1."""
         skew = (self.rate - 1) * 100
         clock = "" if abs(skew) < 1e-4 else f", clock {abs(skew):.3g} % {'slow' if skew > 0 else 'fast'}"
-        return f"{self.offset_s:+.3g} s{clock}"
+        return f"{typeset(f'{self.offset_s:+.3g}')} s{clock}"
 
 
 class SeriesPair(NamedTuple):
@@ -190,7 +190,7 @@ def series_errors(reference: Traces, measured: Traces, alignment: Alignment) -> 
 
 
 def _digits(value: float) -> str:
-    return f"{value:.4g}"
+    return typeset(f"{value:.4g}")
 
 
 def _scaled(name: str) -> Callable[[SeriesError], float]:

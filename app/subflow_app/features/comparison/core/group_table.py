@@ -14,7 +14,7 @@ from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
-from subflow_app.vocabulary.number_text import MINUS, agreeing_decimals, finite
+from subflow_app.vocabulary.number_text import MINUS, agreeing_decimals, finite, signed_text, typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
@@ -242,11 +242,9 @@ def difference_text(row: FigureRow, place: int, reference: int) -> str:
     if place == reference or math.isnan(value):
         return ""
     text = row.column.text(value)
-    if float(text) == 0:
-        text = text.removeprefix("-")
     relative = row.relative(place, reference)
-    signed = text if text.startswith("-") else f"+{text}"
-    return signed if math.isnan(relative) else f"{signed} ({relative * 100:+.1f} %)"
+    signed = text if text.startswith(MINUS) else f"+{text}"
+    return signed if math.isnan(relative) else f"{signed} ({signed_text(relative * 100, 1)} %)"
 
 
 def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ...]:
@@ -265,7 +263,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
         mean,
         NumberColumn(
             f"{group.letter} − {table.groups[reference].letter}",
-            lambda row: difference_text(row, place, reference).replace("-", MINUS),
+            lambda row: difference_text(row, place, reference),
             # The figures have different units, so they are sorted by the relative difference.
             sort=lambda row: row.relative(place, reference),
             tip=tr("Difference of the means, and as a share of the reference"),
@@ -296,7 +294,7 @@ def _agreeing(
 
 def _width_text(shown: RunColumn, value: float) -> str:
     """Half the width of an interval as text, with the fixed decimals of the figure, or else with three digits."""
-    return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
+    return typeset(f"{value * shown.scale:.3g}") if shown.decimals is None else shown.text(value)
 
 
 def table_document(table: GroupTable) -> dict[str, Any]:
@@ -320,14 +318,14 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
     for place, (group, estimate, difference) in enumerate(
         zip(table.groups, row.estimates, row.differences, strict=True)
     ):
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "letter": group.letter,
             "n": estimate.n,
             "mean": finite(estimate.mean),
             "ci95": finite(estimate.ci95),
         }
         if place != table.reference:
-            told["difference"] = {
+            document["difference"] = {
                 "value": finite(difference.value),
                 "relative": finite(row.relative(place, table.reference)),
                 "low": finite(difference.low),
@@ -339,7 +337,7 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
                 "hedges_g": finite(difference.effect),
                 "why_no_test": difference.reason or None,
             }
-        groups.append(told)
+        groups.append(document)
     return {"key": row.column.key, "groups": groups}
 
 
@@ -372,10 +370,10 @@ def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ","
 
 
 def _with(
-    group: ConditionGroup, told: Sequence[Mapping[str, float]], key: str
+    group: ConditionGroup, figures: Sequence[Mapping[str, float]], key: str
 ) -> list[tuple[Any, Mapping[str, float]]]:
     """The runs of a group that have the figure."""
-    return [(run, each) for run, each in zip(group.runs, told, strict=True) if key in each]
+    return [(run, each) for run, each in zip(group.runs, figures, strict=True) if key in each]
 
 
 def _paired(

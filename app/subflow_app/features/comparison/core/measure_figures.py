@@ -12,7 +12,6 @@ from subflow_app.features.comparison.core.conditions import ConditionGroup
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, difference_text, spread_text
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import run_measure
-from subflow_app.vocabulary.number_text import MINUS
 from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, ColourKey, free_colour
 from subflow_app.vocabulary.picture import Hit, Panel, PanelSeries
 from subflow_store.values import RunRow
@@ -186,10 +185,8 @@ def _line(table: GroupTable, row: FigureRow, place: int, colour: ColourKey, bett
         is_clear = difference.p_holm < _CLEAR and better != 0
         verdict = (1 if (difference.value > 0) == (better > 0) else -1) if is_clear else 0
         p = "p < 0.001" if difference.p_holm < 0.001 else f"p = {difference.p_holm:.3f}"
-    shown = difference_text(row, place, table.reference).replace("-", MINUS)
-    return FigureLine(
-        group.label, colour, spread_text(row, place).replace("-", MINUS), shown, row.column.unit, verdict, p
-    )
+    difference_shown = difference_text(row, place, table.reference)
+    return FigureLine(group.label, colour, spread_text(row, place), difference_shown, row.column.unit, verdict, p)
 
 
 def _with_unit(line: FigureLine) -> str:
@@ -213,15 +210,15 @@ def lead_text(table: GroupTable) -> str:
         tested = [(title, line) for title, line in lines if line.verdict is not None]
         if not tested:
             continue
-        told = [
+        parts = [
             tr("{measure} {difference}, {result}", measure=title, difference=_with_unit(line), result=line.result)
             for title, line in tested
             if line.verdict
         ]
         names = {"group": group.label, "reference": table.groups[table.reference].label}
         sentences.append(
-            tr("{group} compared with {reference}: {told}.", told="; ".join(told), **names)
-            if told
+            tr("{group} compared with {reference}: {told}.", told="; ".join(parts), **names)
+            if parts
             else tr("{group} compared with {reference}: no clear difference.", **names)
         )
     if not sentences and all(len(group.runs) == 1 for group in table.groups):

@@ -21,13 +21,12 @@ from subflow_app.features.comparison.core.group_table import (
     has_shares,
     spread_text,
 )
-from subflow_app.features.history.core.run_columns import RunColumn
 from subflow_app.features.history.core.run_comparison import run_figures
 from subflow_app.features.traces.core.traces import Traces
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure
-from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
+from subflow_app.vocabulary.number_text import NOTHING, finite, mbit_text, percent_text, signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.stats import Difference, Estimate, stars, welch
@@ -172,7 +171,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
     first, last = racers[0], racers[-1]
     names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
     if first.rate_bps <= last.rate_bps * _EQUAL:
-        share = f"{first.rate_bps / last.rate_bps - 1.0:+.1%}".replace("%", " %") if last.rate_bps else ""
+        share = f"{signed_percent_text(first.rate_bps / last.rate_bps - 1.0)} %" if last.rate_bps else ""
         if share in ("", "+0.0 %"):
             won = tr("{first} and {last} have the same {measure}", **names)
         else:
@@ -185,7 +184,7 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
         won = tr("{first} won: {times}× the {measure} of {last}", times=_times_text(first, last), **names)
     else:
         won = tr("{first} won: {last} got nothing", first=first.name, last=last.name)
-    said = tr(
+    message = tr(
         "{won} ({goodput} against {other} Mbit/s)",
         won=won,
         goodput=mbit_text(first.rate_bps),
@@ -198,9 +197,9 @@ def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference 
     ):
         values = [getattr(each, key) for each in (first, last)]
         if all(map(math.isfinite, values)):
-            told = (MEASURES[key].text(value) for value in values)
-            said += "; " + tr(text, **dict(zip(("first", "last"), told, strict=True)))
-    return said
+            texts = (MEASURES[key].text(value) for value in values)
+            message += "; " + tr(text, **dict(zip(("first", "last"), texts, strict=True)))
+    return message
 
 
 def _had_line(first: Racer, last: Racer, runs: int) -> str:
@@ -254,7 +253,7 @@ def _figures(grouping: Grouping) -> list[str]:
     as the completion time of a flow with a size.
     """
     runs = [run for group in grouping.groups for run in group.runs]
-    told = [run_figures(run) for run in runs]
+    figures = [run_figures(run) for run in runs]
     flows_of_runs = [[flow for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None] for run in runs]
     by_name = {str(flow["name"]): flow for flows in flows_of_runs for flow in flows}
     everything = [flow for flows in flows_of_runs for flow in flows]
@@ -279,7 +278,7 @@ def _figures(grouping: Grouping) -> list[str]:
             wanted += [f"flows.{name}.loss_ratio" for name in by_name]
         else:
             wanted.append("total_loss_ratio")
-    return [key for key in wanted if all(each.get(key) is not None for each in told)]
+    return [key for key in wanted if all(each.get(key) is not None for each in figures)]
 
 
 def _titles(table: GroupTable) -> list[str]:
@@ -310,20 +309,15 @@ def _difference_cell(row: FigureRow, place: int) -> str:
         text = tr("{number} pp", number=text)
     if not difference.is_tested:
         return text or NOTHING
-    low, high = (_end_text(row.column, end).replace("-", MINUS) for end in (difference.low, difference.high))
+    low, high = (row.column.text(end) for end in (difference.low, difference.high))
     interval = f"[{low}, {high}]"
     return " ".join(part for part in (text, interval, stars(difference.p)) if part)
 
 
 def _difference_text(row: FigureRow, place: int) -> str:
     """Text of the difference from the reference; for figures in %, without the relative difference."""
-    text = difference_text(row, place, 0).replace("-", MINUS)
+    text = difference_text(row, place, 0)
     return text.partition(" ")[0] if row.column.unit == "%" else text
-
-
-def _end_text(shown: RunColumn, value: float) -> str:
-    text = shown.text(value)
-    return text if float(text) else text.removeprefix("-")
 
 
 def _comparison_line(table: GroupTable) -> str:
@@ -331,17 +325,17 @@ def _comparison_line(table: GroupTable) -> str:
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:
-        told = [f"{side} {spread_text(first, place)}" for place, side in enumerate(_sides(table))]
-        return f"{titles[0]}, {first.column.unit}: " + " · ".join(told)
+        parts = [f"{side} {spread_text(first, place)}" for place, side in enumerate(_sides(table))]
+        return f"{titles[0]}, {first.column.unit}: " + " · ".join(parts)
     if raced := _raced_flows(table):
         return _race_of_groups(table, raced)
-    told = [
+    parts = [
         f"{title} {_with_unit(_difference_text(row, 1), row.column.unit)}"
         for title, row in zip(titles, table.rows, strict=True)
     ]
     reference, other = _sides(table)
     compared = tr("{one} compared with {reference}", one=other, reference=reference)
-    return f"{compared}: " + " · ".join(told)
+    return f"{compared}: " + " · ".join(parts)
 
 
 def _sides(table: GroupTable) -> list[str]:

@@ -71,7 +71,7 @@ class CompareDialog(QDialog):
     show_wanted = Signal()  # the finished runs are to be compared
 
     def __init__(self, subject: ComparisonSubject, workers: Workers, parent: QWidget | None = None) -> None:
-        """Starts with the controller of the scenario, and five seeds."""
+        """Starts with the controller of the scenario, beside a script the standard one too, and five seeds."""
         super().__init__(parent)
         self.setObjectName("compare_dialog")
         self.setWindowTitle(tr("Compare"))
@@ -242,7 +242,9 @@ class CompareDialog(QDialog):
         self.flow.setVisible(not is_alone)
         self._only.setVisible(is_alone)
         self._only.setText(tr("Controllers of {flow}", flow=flow))
-        self.controllers.show_choices(self._subject.controllers.get(flow, ()))
+        choices = self._subject.controllers.get(flow, ())
+        self.controllers.show_choices(choices)
+        self.controllers.choose([each.value for each in choices if each.is_own or each.is_reference])
         self._on_edited()
 
     def _on_varied(self) -> None:

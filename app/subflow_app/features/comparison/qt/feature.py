@@ -129,7 +129,7 @@ class CompareFeature(Feature):
             self.dialog.raise_()
             self.dialog.activateWindow()
             return
-        ports.inspector.commit_pending()
+        ports.documents.settling.emit()
         source = source_of_document(Use.SWEEP, doc)
         if source is None:
             return
@@ -205,11 +205,11 @@ class CompareFeature(Feature):
             self.ports.banners.show_banner("comparison", "info", tr("{title} is done.", title=job.plan.name), ways)
         else:
             problem = outcome.problems[0] if outcome is not None and outcome.problems else ""
-            told = tr(
+            text = tr(
                 "{title}: {done} of {total} runs.", title=job.plan.name, done=progress.finished, total=progress.runs
             )
-            said = " ".join(filter(None, (told, problem)))
-            self.ports.banners.show_banner("comparison", "warning", said, ways)
+            text = " ".join(filter(None, (text, problem)))
+            self.ports.banners.show_banner("comparison", "warning", text, ways)
 
     def _show_batch(self, job: SweepJob | None) -> None:
         """Compares the finished runs of a comparison."""

@@ -100,8 +100,8 @@ class LogPanel(QWidget):
 
     def _matches(self, message: LogMessage) -> bool:
         words = self.search.text().lower().split()
-        said = f"{message.text} {message.source}".lower()
-        return message.level >= self.level.currentData() and all(word in said for word in words)
+        content = f"{message.text} {message.source}".lower()
+        return message.level >= self.level.currentData() and all(word in content for word in words)
 
     def _recolour(self, tokens: Tokens) -> None:
         self._colours = {logging.INFO: tokens.text, logging.WARNING: tokens.warning, logging.ERROR: tokens.error}
@@ -123,8 +123,8 @@ class LogPanel(QWidget):
         cursor.movePosition(cursor.MoveOperation.End)
         if not self.text.document().isEmpty():
             cursor.insertBlock()
-        said = time.strftime("%H:%M:%S", time.localtime(message.time_s))
-        cursor.insertText(f"{said} {logging.getLevelName(message.level):<8} {message.text}", look)
+        clock = time.strftime("%H:%M:%S", time.localtime(message.time_s))
+        cursor.insertText(f"{clock} {logging.getLevelName(message.level):<8} {message.text}", look)
         if was_at_end:
             bar.setValue(bar.maximum())
 

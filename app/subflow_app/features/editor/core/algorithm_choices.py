@@ -15,6 +15,7 @@ from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.policies.core import PolicyRecord, card_line, policy_records
 from subflow_app.foundation.toml_edit import TomlValue, plain, render
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.params import Algorithm, Dimension
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 from subflow_sim.scenario_model import Flow
@@ -100,6 +101,7 @@ class AlgorithmChoice:
         text: label in a list.
         summary: one-line description.
         is_own: whether this is the scenario's own choice.
+        is_reference: whether the own choice is compared with this one at first: the standard beside a script.
         origin: OWN, BUILT_IN, SCRIPT or POLICY.
     """
 
@@ -107,6 +109,7 @@ class AlgorithmChoice:
     text: str
     summary: str = ""
     is_own: bool = False
+    is_reference: bool = False
     origin: str = BUILT_IN
 
 
@@ -153,17 +156,20 @@ def _choices(
     own: TomlValue, scenario: Scenario, flow: Flow, policies: Mapping[str, Sequence[PolicyRecord]]
 ) -> Iterator[AlgorithmChoice]:
     has_options = isinstance(own, Mapping)
-    summaries = {each.name: each.summary for each in app_catalog(scenario).controllers}
-    summary = tr("With the options of the scenario") if has_options else tr(summaries.get(name_in(own), ""))
+    known = {each.name: each for each in app_catalog(scenario).controllers}
+    listed = known.get(name_in(own))
+    summary = tr("With the options of the scenario") if has_options else tr(listed.summary if listed else "")
+    # A script is written to be compared, with the controller that the flow would have without it.
+    reference = DEFAULT_CONTROLLERS.get(flow.kind) if listed is not None and listed.script is not None else None
     yield AlgorithmChoice(own, value_text(own), summary, is_own=True, origin=OWN)
     for each in _others(scenario, policies, is_multipath=flow.kind == "mptcp"):
         if each.value == own:
             continue
         if isinstance(each.value, str) and each.value == name_in(own):
-            told = tr("{controller}, with its defaults", controller=each.value)
-            yield replace(each, value=defaults_of(each.value), text=told)
+            text = tr("{controller}, with its defaults", controller=each.value)
+            yield replace(each, value=defaults_of(each.value), text=text)
         else:
-            yield each
+            yield replace(each, is_reference=each.value == reference)
 
 
 def _others(

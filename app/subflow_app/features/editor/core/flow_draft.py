@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from subflow_app.features.editor.core.form_text import with_unit
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_sim.errors import ParamError
+from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.params import MAX_PATHS, AlgorithmCatalog, Dimension
 from subflow_sim.routes import Topology
 from subflow_sim.scenario import Scenario
@@ -161,7 +162,6 @@ def _read_size(text: str) -> float | None:
 KINDS = ("mptcp", "tcp", "cbr", "onoff")
 """Kinds of flows, the most common first."""
 
-_DEFAULT_CONTROLLERS = {"mptcp": "lia", "tcp": "newreno"}
 _DEFAULT_SCHEDULER = "minrtt"
 # Required keys of a kind besides its ends, with initial values that the user changes in the inspector.
 _NEEDED: dict[str, dict[str, TomlValue]] = {
@@ -208,7 +208,7 @@ class FlowDraft:
         self.destination = destination
         self.flow = flow
         self.kind = "mptcp"
-        self.controller = _DEFAULT_CONTROLLERS["mptcp"]
+        self.controller = DEFAULT_CONTROLLERS["mptcp"]
         self.scheduler = _DEFAULT_SCHEDULER
         self.count = 1
         self.size = ""  # as typed; empty for a flow that lasts to the end
@@ -239,7 +239,7 @@ class FlowDraft:
     @property
     def controllers(self) -> tuple[str, ...]:
         """Names of the available controllers; empty for flows without feedback."""
-        if self.kind not in _DEFAULT_CONTROLLERS:
+        if self.kind not in DEFAULT_CONTROLLERS:
             return ()
         return self._catalog.controllers_for(is_multipath=self.kind == "mptcp")
 
@@ -283,7 +283,7 @@ class FlowDraft:
         if kind == self.kind:
             return
         self.kind = kind
-        self.controller = _DEFAULT_CONTROLLERS.get(kind, "")
+        self.controller = DEFAULT_CONTROLLERS.get(kind, "")
         self.scheduler = _DEFAULT_SCHEDULER
         if self.has_one_path:
             self._keep_one()

@@ -15,11 +15,13 @@ from typing import Any
 from subflow_app.features.editor.core.bandwidth_delay import bandwidth_delay
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
+from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.errors import ParamError, Problem
+from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.link_params import DIRECTION, LINK_TABLES
 from subflow_sim.params import (
     ARRIVALS_TABLE,
@@ -151,8 +153,6 @@ _NAME_HELP = translatable("Its name, also where other parts refer to it.")
 _NAME = Param("name", Dimension.NAME, _NAME_HELP, required=True)
 _MOST_LISTED_COPIES = 20
 _LONGEST_DELAY_S = 1000.0  # A default of 0 is shown in ms if the maximum of the parameter is at most this value.
-# The simulator's default controllers by kind of flow, also named in the help of the key `controller`.
-_DEFAULT_CONTROLLER: Mapping[str, str] = {"tcp": "newreno", "mptcp": "lia"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -341,6 +341,9 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
         if field.param.key == "queue":
             limit, *others = _queue_fields(doc, field)
             values += [_beside_bdp(doc, limit, name), *others]
+        elif field.param.key == "loss":
+            has_reverse = doc.value(f"{key}.reverse.loss") is not None
+            values.append(replace(field, note=loss_note(doc.last_valid, name, FORWARD if has_reverse else BOTH)))
         else:
             values.append(field)
     forward = (replace(ends_group, fields=(_with_names(ends_field, nodes),)), replace(both_group, fields=tuple(values)))
@@ -350,7 +353,8 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
         field = _field(
             doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
         )
-        reverse.append(replace(field, applies=as_forward))
+        note = loss_note(doc.last_valid, name, REVERSE) if each == "loss" else field.note
+        reverse.append(replace(field, applies=as_forward, note=note))
     for each in LINK_TABLES:
         if doc.value(f"{key}.reverse.{each}") is not None:
             reverse += _link_table(doc, f"{key}.reverse", each).fields
@@ -544,7 +548,7 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
     if key == "controller":
         known = {each.name: each for each in catalog.controllers}
         algorithms = tuple(known[name] for name in catalog.controllers_for(is_multipath=kind != "tcp"))
-    default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
+    default = DEFAULT_CONTROLLERS.get(kind, "") if key == "controller" else field.placeholder
     options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
     own = (split_key(field.key), split_key(f"{field.key}.name"))
     return replace(

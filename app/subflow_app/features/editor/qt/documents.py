@@ -168,7 +168,7 @@ class Documents(QObject):
 
     replaced = Signal(object)  # ScenarioDoc
     edited = Signal()  # text or file name changed
-    settling = Signal()  # the text is about to be saved or discarded: commit pending input now
+    settling = Signal()  # the text is about to be saved, discarded or simulated: commit pending input now
 
     def __init__(
         self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, notices: Notices, parent: QObject

@@ -113,11 +113,11 @@ class AlgorithmList(QListWidget):
 
     def show_progress(self, progress: Sequence[ChoiceProgress]) -> None:
         """Show the progress of the checked choices, from top to bottom; an empty sequence shows summaries again."""
-        told = iter(progress)
+        rest = iter(progress)
         with QSignalBlocker(self):
             for item in self._items:
                 is_chosen = item.checkState() == Qt.CheckState.Checked
-                shown = next(told, None) if is_chosen else None
+                shown = next(rest, None) if is_chosen else None
                 item.setData(_PROGRESS, shown)
                 text = item.data(_CHOICE).summary if shown is None else shown.text
                 item.setData(Qt.ItemDataRole.AccessibleDescriptionRole, text)
@@ -196,8 +196,8 @@ class ChoiceProgress:
     @property
     def text(self) -> str:
         """The numbers as text: "4 of 5, 1 failed"."""
-        told = tr("{done} of {total}", done=self.finished, total=self.runs)
-        return tr("{done}, {failed} failed", done=told, failed=self.failed) if self.failed else told
+        text = tr("{done} of {total}", done=self.finished, total=self.runs)
+        return tr("{done}, {failed} failed", done=text, failed=self.failed) if self.failed else text
 
 
 class _ChoiceLine(QStyledItemDelegate):

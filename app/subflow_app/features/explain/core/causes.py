@@ -112,61 +112,61 @@ class NetworkCause:
         return self.loss.queue if self.loss is not None and self.kind != "lost_acks" else None
 
 
-def needs_losses(told: Explanation) -> bool:
+def needs_losses(decision: Explanation) -> bool:
     """True if a decision answers a loss or marks, so that there must be a loss in the records."""
-    return told.scope == "subflow" and told.cause in ("loss", "rto", "recovery_exit", "mark")
+    return decision.scope == "subflow" and decision.cause in ("loss", "rto", "recovery_exit", "mark")
 
 
-def losses_behind(told: Explanation, losses: Sequence[Loss], since_s: float) -> tuple[list[Loss], bool]:
+def losses_behind(decision: Explanation, losses: Sequence[Loss], since_s: float) -> tuple[list[Loss], bool]:
     """Select the losses behind a decision of a subflow.
 
     Args:
-        told: the decision.
+        decision: the decision.
         losses: noticed losses in order of time.
         since_s: time of the previous decision of an agent or at the end of a monitor interval, s.
 
     Returns:
         The losses, and whether the sender had noticed them before this decision.
     """
-    own = [each for each in losses if each.owner == told.owner and each.time_s <= told.time_s + _SAME_S]
-    now = [each for each in own if abs(each.time_s - told.time_s) <= _SAME_S]
-    if told.cause in ("interval", "action"):
+    own = [each for each in losses if each.owner == decision.owner and each.time_s <= decision.time_s + _SAME_S]
+    now = [each for each in own if abs(each.time_s - decision.time_s) <= _SAME_S]
+    if decision.cause in ("interval", "action"):
         within = [each for each in own if each.time_s > since_s + _SAME_S]
         return [each for each in within if each.sign != "marks"] or within, False
-    if now or not needs_losses(told):
+    if now or not needs_losses(decision):
         return now, False
     wanted = own
-    if told.cause == "mark":
+    if decision.cause == "mark":
         wanted = [each for each in own if each.sign == "marks"]
     latest_s = max((each.time_s for each in wanted), default=0.0)
     return [each for each in wanted if each.time_s >= latest_s - _SAME_S], True
 
 
 def network_cause(
-    scenario: Scenario, changes: Sequence[Event], told: Explanation, evidence: Evidence, since_s: float
+    scenario: Scenario, changes: Sequence[Event], decision: Explanation, evidence: Evidence, since_s: float
 ) -> NetworkCause:
     """Find the cause of a subflow's decision in the network.
 
     Args:
         scenario: scenario of the run.
         changes: changes made during the run.
-        told: the decision.
+        decision: the decision.
         evidence: records of a replay up to the decision.
         since_s: as for `losses_behind`.
     """
-    found, is_earlier = losses_behind(told, evidence.losses, since_s)
-    if told.rule.name == "undo":
+    found, is_earlier = losses_behind(decision, evidence.losses, since_s)
+    if decision.rule.name == "undo":
         found = [each for each in found if not each.is_dropped] or found
     if not found:
-        return NetworkCause("unknown" if needs_losses(told) else "none")
-    first = _representative(told, found)
+        return NetworkCause("unknown" if needs_losses(decision) else "none")
+    first = _representative(decision, found)
     kind = _kind_of(first)
     counts = Counter((each.link, _kind_of(each)) for each in found)
     link = first.ack_link if kind == "lost_acks" else first.link
     until_s = first.fate_s if first.fate_s is not None and kind != "lost_acks" else first.time_s
     since = down_since(scenario, changes, link, until_s) if kind in ("down", "lost_acks") else None
     rivals = tuple(
-        each for each in path_directions(scenario, told.owner) if _varies(scenario, each)
+        each for each in path_directions(scenario, decision.owner) if _varies(scenario, each)
     )  # only for packets that were not dropped
     return NetworkCause(
         kind,
@@ -179,11 +179,11 @@ def network_cause(
     )
 
 
-def _representative(told: Explanation, found: Sequence[Loss]) -> Loss:
+def _representative(decision: Explanation, found: Sequence[Loss]) -> Loss:
     """The packet whose fate explains the decision: one that was dropped, unless most packets of a timeout arrived."""
     dropped = [each for each in found if each.is_dropped or each.fate == "marked"]
-    is_rare = told.cause == "rto" and 2 * len(dropped) < len(found)
-    if not dropped or is_rare or told.rule.name == "undo":
+    is_rare = decision.cause == "rto" and 2 * len(dropped) < len(found)
+    if not dropped or is_rare or decision.rule.name == "undo":
         return min(found, key=lambda each: each.seq)
     most, _count = Counter((each.link, each.fate) for each in dropped).most_common(1)[0]
     return min((each for each in dropped if (each.link, each.fate) == most), key=lambda each: each.seq)
@@ -225,15 +225,15 @@ def _is_copy(name: str, flow: str) -> bool:
 def _varies(scenario: Scenario, direction: str) -> bool:
     name, _, side = direction.partition("/")
     link = scenario.links[name]
-    told = link.forward if side == "forward" else link.reverse
+    state = link.forward if side == "forward" else link.reverse
     varying = (
-        told.jitter,
-        told.retransmission,
-        told.delay_trace,
-        told.access,
-        told.grants,
-        told.outages,
-        told.handover,
+        state.jitter,
+        state.retransmission,
+        state.delay_trace,
+        state.access,
+        state.grants,
+        state.outages,
+        state.handover,
     )
     return any(each is not None for each in varying)
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.traces.core.traces import listed
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import Evaluated, Expression, Function, Missing, Value
+from subflow_app.vocabulary.number_text import typeset
 from subflow_sim.decisions import Decisions, Explanation, detected, expressions
 from subflow_sim.transport_params import effective_transport
 
@@ -83,9 +84,9 @@ class ToldDecisions:
     def of_run(self, scenario: Scenario) -> ToldDecisions:
         """Return a copy in which decisions on losses name the loss detection that the scenario uses."""
         way = str(effective_transport(scenario.profile, scenario.transport)["loss_detection"])
-        told = detected([*self.before, *self.after], way)
+        found = detected([*self.before, *self.after], way)
         count = len(self.before)
-        return replace(self, before=told[:count], after=told[count:])
+        return replace(self, before=found[:count], after=found[count:])
 
     @property
     def current(self) -> Explanation:
@@ -136,7 +137,7 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
     raise InputError(f'{title} has no decisions of "{owner}"; allowed: {listed(deciding) or "no owner"}')
 
 
-def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
+def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], decision: Explanation) -> str:
     """The guide topic of the algorithm that made a decision: ``"controller/lia"`` or ``"scheduler/blest"``.
 
     For a script, the topic is ``"section/script"``; for ``uncoupled``, it names the controller of the individual
@@ -145,13 +146,13 @@ def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Expla
     Args:
         scenario: scenario of the run.
         changes: changes made during the run.
-        told: the decision.
+        decision: the decision.
     """
-    choice = [choice for at_s, choice in _choices(scenario, changes, told.owner) if at_s <= told.time_s][-1]
+    choice = [choice for at_s, choice in _choices(scenario, changes, decision.owner) if at_s <= decision.time_s][-1]
     if choice.script is not None:
         return "section/script"
     decides = str(choice.options.get("base", "newreno")) if choice.name == "uncoupled" else choice.name
-    return f"{'controller' if told.scope == 'subflow' else 'scheduler'}/{decides}"
+    return f"{'controller' if decision.scope == 'subflow' else 'scheduler'}/{decides}"
 
 
 def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> bool:
@@ -261,41 +262,41 @@ def formulas() -> dict[str, tuple[str, Expression]]:
     return {name: (result, _formula(expression)) for name, (result, _, expression) in parts.items()}
 
 
-def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
+def reduction_behind(decision: Explanation, earlier: Sequence[Explanation]) -> Explanation | None:
     """Find the controller's decision on ssthresh that the sender carries out; None if `earlier` does not contain it.
 
     After a loss or timeout, the controller sets a target for the window. The sender reaches the target by rules of its
     own: immediately, gradually as packets are delivered, or at the end of the recovery.
 
     Args:
-        told: the sender's decision.
+        decision: the sender's decision.
         earlier: decisions of the same owner before it, in order of time.
     """
-    if told.cause in ("loss", "rto"):
+    if decision.cause in ("loss", "rto"):
         # The controller sets ssthresh at the same instant. Later decisions with this cause, in the same recovery, do
         # not reduce it again.
-        candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
+        candidates = [each for each in earlier[-1:] if each.time_s == decision.time_s]
     else:
-        candidates = list(reversed(earlier)) if _computed(told) == _CARRIED_OUT else []
+        candidates = list(reversed(earlier)) if _computed(decision) == _CARRIED_OUT else []
     return next((each for each in candidates if _decides_ssthresh(each)), None)
 
 
-def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
+def worked(decision: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
     """Fill the numbers of a decision into its rule and compute the result; None if it cannot be computed.
 
     Args:
-        told: the decision.
+        decision: the decision.
         mss_bytes: payload of a packet in bytes, to convert packets into bits.
         reduction: computed rule for ssthresh, used only if the decision sets the window to ssthresh; None if unknown.
     """
-    result, _, expression = _computed(told).partition(" = ")
-    if reduction is not None and _computed(told) == _CARRIED_OUT:
-        return WorkedRule(result, f"ssthresh = {reduction.filled}", reduction.value, told.cwnd_pkts[1])
+    result, _, expression = _computed(decision).partition(" = ")
+    if reduction is not None and _computed(decision) == _CARRIED_OUT:
+        return WorkedRule(result, f"ssthresh = {reduction.filled}", reduction.value, decision.cwnd_pkts[1])
     if not expression:
         return None
     bits = packet_bits(mss_bytes)
-    values = {number.name: number.value for number in told.numbers}
-    values |= {"before": told.cwnd_pkts[0], "packet_bits": bits}
+    values = {number.name: number.value for number in decision.numbers}
+    values |= {"before": decision.cwnd_pkts[0], "packet_bits": bits}
 
     def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
         if name == "whole":
@@ -307,43 +308,43 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
     value = term.value
     if not isinstance(value, float):
         return None
-    recorded = told.cwnd_pkts[1]
+    recorded = decision.cwnd_pkts[1]
     if result == "rate":
-        units = {number.unit for number in told.numbers} & {"pkt/s", *RATE_UNITS}
+        units = {number.unit for number in decision.numbers} & {"pkt/s", *RATE_UNITS}
         if len(units) != 1:
             return None
         value *= (RATE_UNITS | {"pkt/s": bits})[units.pop()]
-        recorded = told.rate_bps[1]
+        recorded = decision.rate_bps[1]
     elif result == "ssthresh":
         recorded = values.get("ssthresh", math.nan)
     return WorkedRule(result, term.text, value, recorded) if math.isfinite(value) else None
 
 
-def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int) -> tuple[WorkedRule, ...]:
+def all_worked(decision: Explanation, earlier: Sequence[Explanation], mss_bytes: int) -> tuple[WorkedRule, ...]:
     """The computable rules behind a decision: the controller's reduction of ssthresh, then the decision's own rule.
 
     The reduction is omitted if the decision's own rule includes it.
 
     Args:
-        told: the decision.
+        decision: the decision.
         earlier: decisions of the same owner before it, in order of time.
         mss_bytes: payload of a packet in bytes.
     """
-    reduced_by = reduction_behind(told, earlier)
+    reduced_by = reduction_behind(decision, earlier)
     reduction = worked(reduced_by, mss_bytes) if reduced_by is not None else None
-    own = worked(told, mss_bytes, reduction)
+    own = worked(decision, mss_bytes, reduction)
     is_in_own = own is not None and reduction is not None and reduction.filled in own.filled
     return tuple(each for each in (None if is_in_own else reduction, own) if each is not None)
 
 
-def _decides_ssthresh(told: Explanation) -> bool:
-    return _computed(told).startswith("ssthresh = ") or any(
-        step.kind == "set" and step.name == "w.ssthresh" for step in told.steps
+def _decides_ssthresh(decision: Explanation) -> bool:
+    return _computed(decision).startswith("ssthresh = ") or any(
+        step.kind == "set" and step.name == "w.ssthresh" for step in decision.steps
     )
 
 
-def _computed(told: Explanation) -> str:
-    return expressions().get(told.rule.name, "")
+def _computed(decision: Explanation) -> str:
+    return expressions().get(decision.rule.name, "")
 
 
 class _Formula(Expression):
@@ -351,15 +352,15 @@ class _Formula(Expression):
 
     is_formula = True
 
-    def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
+    def shown(self, node: ast.expr, parts: Sequence[Evaluated], value: Value, unit: str) -> str:
         match node:
             case ast.BinOp(left=left, op=op, right=right):
                 sign, strength = _SIGNS[type(op)]
-                first, second = (each.text for each in told)
+                first, second = (each.text for each in parts)
                 return f"{_in_brackets(left, first, strength)} {sign} {_in_brackets(right, second, strength + 1)}"
             case ast.Call():
-                return f"{self.at(node).text}({', '.join(each.text for each in told)})"
-        return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else "?"
+                return f"{self.at(node).text}({', '.join(each.text for each in parts)})"
+        return typeset(f"{value:.6g}") if isinstance(value, float) else "?"
 
 
 @cache

@@ -130,18 +130,18 @@ def replayed_story(
         ReplayCancelledError: if the caller cancels.
         SimulationError: if the run fails before that time.
     """
-    told = given.told
-    since_s = told.time_s
-    if told.cause in ("interval", "action"):
-        first_s = earlier[0].time_s if earlier else told.time_s
-        since_s = next((each.time_s for each in reversed(earlier) if each.cause == told.cause), first_s)
-    evidence = replay.evidence(told, since_s, is_cancelled)
-    if told.scope == "flow":
+    decision = given.told
+    since_s = decision.time_s
+    if decision.cause in ("interval", "action"):
+        first_s = earlier[0].time_s if earlier else decision.time_s
+        since_s = next((each.time_s for each in reversed(earlier) if each.cause == decision.cause), first_s)
+    evidence = replay.evidence(decision, since_s, is_cancelled)
+    if decision.scope == "flow":
         return story_of(replay.scenario, replay.changes, given, None, evidence)
-    cause = network_cause(replay.scenario, replay.changes, told, evidence, since_s)
+    cause = network_cause(replay.scenario, replay.changes, decision, evidence, since_s)
     queue = None
     if cause.loss is not None and cause.queue is not None:
-        queue = replay.queue_curve(cause.loss, min(told.time_s, cause.loss.time_s), is_cancelled)
+        queue = replay.queue_curve(cause.loss, min(decision.time_s, cause.loss.time_s), is_cancelled)
     return story_of(replay.scenario, replay.changes, given, cause, evidence, queue)
 
 
@@ -343,16 +343,16 @@ CAUSES = {
 """Display texts for the causes of decisions. The key is the kind of loss detection or, without one, the cause."""
 
 
-def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
+def explanation_lines(decision: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
     """Lines of text for a decision, including its recomputed rules."""
     lines = [
-        f"{told.owner} at {told.time_s:.9f} s, {told.cause_text}: {told.effect}",
-        f"  rule     {told.rule.name}: {told.rule.formula}",
+        f"{decision.owner} at {decision.time_s:.9f} s, {decision.cause_text}: {decision.effect}",
+        f"  rule     {decision.rule.name}: {decision.rule.formula}",
     ]
-    if told.rule.source:
-        lines.append(f"  source   {told.rule.source}")
-    lines += _number_lines(told.numbers)
-    lines += [f"  line {each.line:<4} {each.text}" for each in told.lines]
+    if decision.rule.source:
+        lines.append(f"  source   {decision.rule.source}")
+    lines += _number_lines(decision.numbers)
+    lines += [f"  line {each.line:<4} {each.text}" for each in decision.lines]
     lines += [f"  computed {rule.result} = {rule.filled} = {amount_text(rule.result, rule.value)}" for rule in worked]
     return lines
 
@@ -366,38 +366,40 @@ def _number_lines(numbers: Sequence[Number]) -> list[str]:
     ]
 
 
-def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -> dict[str, Any]:
+def explanation_document(decision: Explanation, worked: Sequence[WorkedRule] = ()) -> dict[str, Any]:
     """JSON document of a decision, including its recomputed rules; null for unknown or inapplicable values."""
     document: dict[str, Any] = {
-        "time_s": told.time_s,
-        "owner": told.owner,
-        "scope": told.scope,
-        "cause": told.cause,
-        "detection": told.detection or None,
-        "rule": told.rule.name,
-        "formula": told.rule.formula,
-        "source": told.rule.source,
-        "numbers": {name: finite(number.value) for name, number in zip(told.rule.numbers, told.numbers, strict=True)},
+        "time_s": decision.time_s,
+        "owner": decision.owner,
+        "scope": decision.scope,
+        "cause": decision.cause,
+        "detection": decision.detection or None,
+        "rule": decision.rule.name,
+        "formula": decision.rule.formula,
+        "source": decision.rule.source,
+        "numbers": {
+            name: finite(number.value) for name, number in zip(decision.rule.numbers, decision.numbers, strict=True)
+        },
         "computed": [
             {"result": rule.result, "expression": rule.filled, "value": rule.value, "recorded": finite(rule.recorded)}
             for rule in worked
         ],
-        "script": told.script.name if told.script is not None else None,
-        "lines": [fields(each, "line", "source", "filled", "result") for each in told.lines],
+        "script": decision.script.name if decision.script is not None else None,
+        "lines": [fields(each, "line", "source", "filled", "result") for each in decision.lines],
         "steps": [
-            fields(each, "line", "kind", "name", "source") | {"value": finite(each.value)} for each in told.steps
+            fields(each, "line", "kind", "name", "source") | {"value": finite(each.value)} for each in decision.steps
         ],
-        "text": told.text,
+        "text": decision.text,
     }
-    if told.scope == "subflow":
-        (before_pkts, after_pkts), (before_bps, after_bps) = told.cwnd_pkts, told.rate_bps
+    if decision.scope == "subflow":
+        (before_pkts, after_pkts), (before_bps, after_bps) = decision.cwnd_pkts, decision.rate_bps
         return document | {
             "cwnd_before_pkts": finite(before_pkts),
             "cwnd_after_pkts": finite(after_pkts),
             "rate_before_bps": before_bps or None,
             "rate_after_bps": after_bps or None,
         }
-    return document | fields(told, "data_seq", "chosen", "available", "usable")
+    return document | fields(decision, "data_seq", "chosen", "available", "usable")
 
 
 def decisions_line(extents: Mapping[str, EventExtent]) -> str:

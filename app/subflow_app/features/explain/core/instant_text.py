@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.vocabulary.measures import MEASURES
-from subflow_app.vocabulary.number_text import NOTHING, count_text, finite
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -139,4 +139,4 @@ def _flow_table(instant: Instant) -> TextTable:
 
 
 def _number(value: float) -> str:
-    return f"{value:.5g}" if math.isfinite(value) else NOTHING
+    return typeset(f"{value:.5g}") if math.isfinite(value) else NOTHING

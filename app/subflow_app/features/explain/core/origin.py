@@ -75,9 +75,9 @@ class StoredOrigin:
         """The stored decisions of an owner around a time; None if the run kept no decisions of this owner."""
         return recorded_by(self.store, self.run_id, owner, at_s, before, after)
 
-    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+    def agent_behind(self, decision: Explanation) -> AgentDecision | None:
         """The stored decision of the agent behind a decision; None if no agent acted or its steps are missing."""
-        return agent_behind(partial(stored_agent_steps, self.store, self.run_id), told)
+        return agent_behind(partial(stored_agent_steps, self.store, self.run_id), decision)
 
 
 class LiveOrigin:
@@ -132,9 +132,9 @@ class LiveOrigin:
         table = self._job.traces.events(DECISION.name)
         return decisions_of(table) if len(table) else None
 
-    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+    def agent_behind(self, decision: Explanation) -> AgentDecision | None:
         """The decision of the agent behind a decision, from the latest steps in memory; None if not found."""
-        return agent_behind(lambda *_which: steps_of(self._job.traces), told)
+        return agent_behind(lambda *_which: steps_of(self._job.traces), decision)
 
 
 Origin: TypeAlias = StoredOrigin | LiveOrigin

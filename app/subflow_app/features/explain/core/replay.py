@@ -374,9 +374,9 @@ class Replay:
         if not is_scripted(self.scenario, self.changes, owner):
             recorded = self._origin.recorded(owner, time_ns / NANOSECONDS, before, after)
         if recorded is not None:
-            told = recorded_decisions(recorded, owner, time_ns / NANOSECONDS, before, after)
-            if told is not None:
-                return told.of_run(self.scenario)
+            decisions = recorded_decisions(recorded, owner, time_ns / NANOSECONDS, before, after)
+            if decisions is not None:
+                return decisions.of_run(self.scenario)
         if self._states.last.now_ns < time_ns:
             # Simulate first without records, which slow the simulation and prevent snapshots. The snapshots shorten
             # later jumps.
@@ -390,11 +390,11 @@ class Replay:
             progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
 
-    def evidence(self, told: Explanation, since_s: float, is_cancelled: Callable[[], bool] = never) -> Evidence:
+    def evidence(self, decision: Explanation, since_s: float, is_cancelled: Callable[[], bool] = never) -> Evidence:
         """Replay the time before a decision, and record the fates of the packets behind it.
 
         Args:
-            told: the decision.
+            decision: the decision.
             since_s: earliest time of losses that matter, s.
             is_cancelled: returns True to cancel.
 
@@ -402,18 +402,18 @@ class Replay:
             ReplayCancelledError: if the caller cancels.
             SimulationError: if the run fails before that time.
         """
-        time_ns = self._clamped_ns(told.time_s)
+        time_ns = self._clamped_ns(decision.time_s)
         if self._states.last.now_ns < time_ns:
             self._go_to(time_ns, is_cancelled)  # records prevent snapshots, which shorten later jumps
-        if told.scope != "subflow":
+        if decision.scope != "subflow":
             self._go_to(time_ns, is_cancelled)
             return Evidence((), self._simulation.inspect(), time_ns / NANOSECONDS)
         start = self._states.before(max(0, min(time_ns, self._nanos(since_s)) - _BEFORE_NS))
         while True:
-            losses = self._losses_until(told.owner, start, time_ns, is_cancelled)
-            found, _is_earlier = losses_behind(told, losses, since_s)
+            losses = self._losses_until(decision.owner, start, time_ns, is_cancelled)
+            found, _is_earlier = losses_behind(decision, losses, since_s)
             is_complete = all(self._nanos(each.sent_s) >= start.now_ns for each in found)
-            if start.now_ns == 0 or (is_complete and (found or not needs_losses(told))):
+            if start.now_ns == 0 or (is_complete and (found or not needs_losses(decision))):
                 return Evidence(losses, self._simulation.inspect(), start.now_ns / NANOSECONDS)
             start = self._states.before(max(0, start.now_ns - max(_BEFORE_NS, time_ns - start.now_ns)))
 
@@ -492,13 +492,13 @@ class Replay:
         except SimulationError:
             take(self._simulation.take_decisions())
 
-    def agent_behind(self, told: Explanation) -> AgentDecision | None:
+    def agent_behind(self, decision: Explanation) -> AgentDecision | None:
         """The learning agent's decision that a subflow's decision carried out; None if no agent acted, or if unknown.
 
         Raises:
             StoreError: if the database cannot be read.
         """
-        return self._origin.agent_behind(told)
+        return self._origin.agent_behind(decision)
 
     def check_time(self, t_s: float) -> None:
         """Raise InputError if an entered time lies outside the known part of the run."""
@@ -640,9 +640,9 @@ class Replay:
         self._restore(start)
         self._is_spoilt = True
         self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))
-        told: list[Explanation] = []
-        self._record_on(owner, told, until_ns, is_cancelled, lambda: True, most)
-        return told
+        decisions: list[Explanation] = []
+        self._record_on(owner, decisions, until_ns, is_cancelled, lambda: True, most)
+        return decisions
 
     def _record_on(
         self,

@@ -184,10 +184,10 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         if isinstance(traces, StoredTraces) and traces.row is not None and is_measured(traces.row):
             self._decided = self._followed = None
             try:
-                told = "\n".join(measured_lines(measured_story(traces, owner, time_s)))
+                text = "\n".join(measured_lines(measured_story(traces, owner, time_s)))
             except InputError as error:
-                told = str(error)  # the total of several subflows
-            self.content.show_nothing(tr("A measured point"), told)
+                text = str(error)  # the total of several subflows
+            self.content.show_nothing(tr("A measured point"), text)
             self.ports.plots.set_pin(time_s)
             self.changed.emit()
             return
@@ -204,8 +204,8 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
-            told = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
-            self.ports.tell(told)
+            text = tr("Click a point on a cwnd or rate curve first: links and constant-rate flows make no decisions.")
+            self.ports.tell(text)
             return
         self._here = point
         self.ports.docks.set_open("explain", True)
@@ -249,11 +249,11 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         """Plot an expression over the names of the script that made the decision, or show the expression's error."""
         from subflow_app.features.explain.core.watches import ScriptId, Watch
 
-        told, row = self.content.lines.told, self.content.watches
-        if told is None or told.script is None:
+        lines, row = self.content.lines.told, self.content.watches
+        if lines is None or lines.script is None:
             return
         try:
-            self.watching.add(Watch(text, ScriptId(told.scope, told.script.name), told.script))
+            self.watching.add(Watch(text, ScriptId(lines.scope, lines.script.name), lines.script))
         except InputError as error:
             row.problem.say(error_text(error))
         else:
@@ -296,8 +296,10 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
             # While the panel is closed, nothing would show the decision, so a message shows the keys to open it.
             label, _title = self.ports.plots.names_of(curve)
             keys = self.ports.bar["explain.here"].shortcut().toString(QKeySequence.SequenceFormat.NativeText)
-            told = tr("{curve} at {time} s: {keys} explains this point", curve=label, time=f"{time_s:.3f}", keys=keys)
-            self.ports.tell(told)
+            text = tr(
+                "{curve} at {time} s: Explain ({keys}) shows its cause", curve=label, time=f"{time_s:.3f}", keys=keys
+            )
+            self.ports.tell(text)
             return
         self.ports.docks.raise_panel("explain")
         self.explain(curve.run, owner, time_s)

@@ -40,6 +40,7 @@ from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Label, as_written, h_box, named, pages, v_box
 from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Explanation, Number, meanings
 from subflow_sim.script.vocabulary import OBJECTS
@@ -61,7 +62,7 @@ def value_text(number: Number) -> str:
         return tr("yes") if number.value else tr("no")
     if math.isnan(number.value):
         return "–"
-    return f"{number.value:.6g}".replace("inf", "∞")
+    return typeset(f"{number.value:.6g}".replace("inf", "∞"))
 
 
 @cache
@@ -128,10 +129,10 @@ class ScriptLines(QWidget):
         head = h_box(None, (self.title, 1), *action_buttons(actions), spacing=2)
         v_box(self, head, (self.table, 1), margins=0, spacing=2)
 
-    def show_lines(self, told: Explanation | None) -> None:
+    def show_lines(self, decision: Explanation | None) -> None:
         """Show the lines of a decision and mark the first; ``told`` is None if no script made the decision."""
-        self.told = told
-        self.lines = told.lines if told is not None else ()
+        self.told = decision
+        self.lines = decision.lines if decision is not None else ()
         self._model.show_rows(self.lines)
         self.table.resizeColumnsToContents()
         self.setVisible(bool(self.lines))
@@ -462,18 +463,21 @@ class ExplainPanel(QWidget):
         return filled, Span(" = "), value, end
 
 
-def change_text(told: Explanation) -> str:
+def change_text(decision: Explanation) -> str:
     """The effect of a decision, in the language of the window."""
-    if told.scope == "flow":
-        room = ", ".join(map(str, told.available)) or "–"
-        if told.chosen is None:
-            return tr("Packet {packet} waits; room on: {room}", packet=told.data_seq, room=room)
+    if decision.scope == "flow":
+        room = ", ".join(map(str, decision.available)) or "–"
+        if decision.chosen is None:
+            return tr("Packet {packet} waits; room on: {room}", packet=decision.data_seq, room=room)
         return tr(
-            "Packet {packet} → subflow {subflow}; room on: {room}", packet=told.data_seq, subflow=told.chosen, room=room
+            "Packet {packet} → subflow {subflow}; room on: {room}",
+            packet=decision.data_seq,
+            subflow=decision.chosen,
+            room=room,
         )
-    parts = [_change("cwnd", "cwnd", *told.cwnd_pkts)]
-    if any(told.rate_bps):
-        parts.append(_change("rate", tr("rate"), *told.rate_bps))
+    parts = [_change("cwnd", "cwnd", *decision.cwnd_pkts)]
+    if any(decision.rate_bps):
+        parts.append(_change("rate", tr("rate"), *decision.rate_bps))
     return " · ".join(parts)
 
 

@@ -164,13 +164,13 @@ class Watching(QObject):
                 self._plots.scroll_to(_plot_id(self._numbers[watch]))
         for watch in {watch for watch, _run, _values in read if watch in self._found}:
             if not any(self._found[watch].values()):
-                told = tr(
+                text = tr(
                     "{expression}: no decision of {script} has all of {names}",
                     expression=watch.text,
                     script=watch.script.name,
                     names=", ".join(watch.names),
                 )
-                self.told.emit(told)
+                self.told.emit(text)
 
     def _on_failed(self, error: Exception) -> None:
         self.told.emit(error_text(error))

@@ -219,10 +219,10 @@ def write_bundle(
         plan = ExportPlan(run_data=not is_light, figures=figures, figure_formats=("svg",) if figures else ())
         for file in export_run(StoredTraces(store, run_id), folder, plan):
             files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
-    told = BundledRun(row.name, origin.scenario.name, origin.seed, origin.version, origin.signature)
-    files[README] = readme_text(told, is_light=is_light).encode()
+    described = BundledRun(row.name, origin.scenario.name, origin.seed, origin.version, origin.signature)
+    files[README] = readme_text(described, is_light=is_light).encode()
     files[CITATION] = citation_cff().encode()
-    files[METADATA] = metadata_text(told, files, row.started_at).encode()
+    files[METADATA] = metadata_text(described, files, row.started_at).encode()
     manifest = {
         "kind": KIND,
         "format": FORMAT,

@@ -53,5 +53,5 @@ def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str]
         run = stored_run_document(store, result.run_id, policies)
         picture = recorded_curves(StoredTraces(store, result.run_id), quantities)
     page = runs_page(run["name"], [run], policies, picture, shared=shared, language=ENGLISH, charts=list(quantities))
-    told = f"-{hashlib.sha256(' '.join(changes).encode()).hexdigest()[:8]}" if changes else ""
-    return LiveFigure(f"{scenario}{told}.html", source.scenario.name, picture, page)
+    text = f"-{hashlib.sha256(' '.join(changes).encode()).hexdigest()[:8]}" if changes else ""
+    return LiveFigure(f"{scenario}{text}.html", source.scenario.name, picture, page)

@@ -401,8 +401,8 @@ def _text_checks(bundle: _Bundle, run: Mapping[str, Any]) -> Iterator[Check]:
         except (ValueError, LookupError, TypeError, AssertionError, StopIteration):
             is_same = False
         # A state of the program before this text was last changed wrote another text, too.
-        told = "byte for byte" if is_same else "written again, it differs: it was changed, or an earlier state wrote it"
-        yield Check(name, "same" if is_same else "not compared", told)
+        text = "byte for byte" if is_same else "written again, it differs: it was changed, or an earlier state wrote it"
+        yield Check(name, "same" if is_same else "not compared", text)
 
 
 def _metadata_again(bundle: _Bundle, run: BundledRun) -> str:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.paper.core.figure_plan import FigurePlan, plot_data
 from subflow_app.features.plots.core import TIME
-from subflow_app.features.plots.qt.curve_id import run_names
+from subflow_app.features.plots.qt.curve_id import short_run_names
 
 if TYPE_CHECKING:
     from subflow_app.features.plots.qt.plot_stack import PlotStack
@@ -40,8 +39,7 @@ def shown_plan(shown: PlotStack, *, has_all: bool = False) -> FigurePlan:
     # The window can show empty time before the start and after the end of a run.
     end_s = max((run.duration_s for run in shown.runs), default=high_s)
     plan = FigurePlan(plots, (max(0.0, low_s), min(end_s, high_s)), is_log=shown.is_log)
-    names = run_names(curve for plot in plots for curve in plot.curves) if has_all else {}
-    return plan.with_run_names(dict(zip(names, told_apart([*names.values()])[1], strict=True)))
+    return plan.with_run_names(short_run_names(curve for plot in plots for curve in plot.curves) if has_all else {})
 
 
 def _value_range(plot: StackedPlot, *, is_log: bool) -> tuple[float, float] | None:

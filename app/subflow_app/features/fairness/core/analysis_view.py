@@ -236,7 +236,7 @@ def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -
             loser=least.name,
             less=_percent(least.of_max_min),
         )
-    said = tr(
+    text = tr(
         "{loser} has {less} % of its fair share, and {winner} has {more} % of its own.",
         loser=least.name,
         less=_percent(least.of_max_min),
@@ -244,8 +244,8 @@ def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -
         more=_percent(most.of_max_min),
     )
     if unused < _NEAR / 2:
-        return said
-    return " ".join((said, tr("{lost} % of the usable capacity is not used.", lost=_percent(unused))))
+        return text
+    return " ".join((text, tr("{lost} % of the usable capacity is not used.", lost=_percent(unused))))
 
 
 def pooling_text(gain: PoolingGain) -> str:

@@ -174,14 +174,14 @@ class ForkDraft:
             options: options in the form of a scenario file: ``alpha = 1, beta = 3``; empty for the defaults.
         """
         try:
-            told = toml_tree(f"options = {{{options.strip().rstrip(',')}}}")["options"]
+            given = toml_tree(f"options = {{{options.strip().rstrip(',')}}}")["options"]
         except ValueError:
             self._edits.pop((target, "controller"), None)
             self._problems[target, "controller"] = tr(
                 "These are not options; write them as in a scenario file: name = value, with texts and units in quotes."
             )
             return
-        self.set(target, "controller", {"name": name, **told} if told else name)
+        self.set(target, "controller", {"name": name, **given} if given else name)
 
     def options_hint(self, name: str) -> str:
         """The options of a controller with their defaults; empty for a controller without options."""

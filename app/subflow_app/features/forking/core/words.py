@@ -101,10 +101,19 @@ def forks_first(runs: Sequence[Traces]) -> list[int]:
 
 
 def ghost_title(ghost: Ghost, title: str, *, is_only: bool) -> str:
-    """Title of a ghost; the only ghost needs just the distinguishing word, because legends cut long names."""
-    if is_only:
-        return tr("Before") if ghost.is_before else tr("Original")
-    return tr("Before: {run}", run=title) if ghost.is_before else tr("Original: {run}", run=title)
+    """Title of a ghost; begins with the distinguishing word, and the only ghost needs no more."""
+    tag = _ghost_tags()[0 if ghost.is_before else 1]
+    return tag if is_only else f"{tag}: {title}"
+
+
+def split_ghost_title(text: str) -> tuple[str, str]:
+    """The distinguishing word of the title of a ghost, and the title of its run."""
+    tag = next((tag for tag in _ghost_tags() if text.startswith(f"{tag}: ")), "")
+    return tag, text.removeprefix(f"{tag}: ") if tag else text
+
+
+def _ghost_tags() -> tuple[str, str]:
+    return tr("Before"), tr("Original")
 
 
 def _is_origin(traces: Traces, fork: Traces) -> bool:

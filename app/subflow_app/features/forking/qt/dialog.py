@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.form import change_labels
+from subflow_app.features.editor.core.link_ways import way_words
 from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.toolkit.theme import muted, set_style
@@ -129,8 +130,8 @@ class ForkDialog(QDialog):
         form = QFormLayout(part)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        texts = {BOTH: tr("Both directions"), "forward": tr("Forward only"), "reverse": tr("Reverse only")}
-        self.direction = Choice("fork_direction", texts.items(), part, text=tr("Direction"))
+        words = way_words(self._draft.origin.scenario, str(self.thing.currentData()).partition(".")[2])
+        self.direction = Choice("fork_direction", words.items(), part, text=tr("Direction"), letters=20)
         form.addRow(self._label(tr("Direction")), self.direction)
         self.up = named(QCheckBox(tr("In service"), part), "fork_up")
         self.up.clicked.connect(lambda is_up: self._set("up", is_up))

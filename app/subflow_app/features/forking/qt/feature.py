@@ -257,8 +257,8 @@ class ForkFeature(Feature):
         self.ports.features[QueueSession].add_run(
             QueuedRun(ScenarioSource(plan.scenario, plan.text, Use.FORK), plan.name, make)
         )
-        told = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
-        self.ports.tell(told)
+        text = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
+        self.ports.tell(text)
 
     def _on_queued_fork_began(self, job: RunJob) -> None:
         assert job.past is not None

@@ -160,8 +160,8 @@ def read_axis(report: Report, table: Mapping[str, Any]) -> ExperimentAxis:
     points: list[AxisPoint] = []
     n_quick = None
     if len(forms) != 1:
-        told = "has no points" if not forms else f"has both {forms[0]} and {forms[1]}"
-        report.add(path, told, "one of keys and values, [[axis.points]], [axis.draws]")
+        text = "has no points" if not forms else f"has both {forms[0]} and {forms[1]}"
+        report.add(path, text, "one of keys and values, [[axis.points]], [axis.draws]")
     elif forms == ["values"]:
         points = list(_valued(report, table, unit))
     elif forms == ["points"]:

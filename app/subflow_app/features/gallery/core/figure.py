@@ -249,7 +249,7 @@ class _Drawing:
                     )
         units = {measure.unit for measure in self._measures}
         labels = list(dict.fromkeys(measure.label for measure in self._measures))
-        told = labels[0] if len(labels) == 1 else _kind_text(self._measures[0])
+        label = labels[0] if len(labels) == 1 else _kind_text(self._measures[0])
         unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
         smoothing = f", mean of {panel.window_s:g} s" if panel.window_s else ", mean so far" * panel.is_running_mean
         area = None
@@ -262,7 +262,7 @@ class _Drawing:
             "trace",
             panel.title,
             _course_text(recipe_kind=results.recipe.kind, measure=self._measures[0]),
-            f"{told}{smoothing}{unit}",
+            f"{label}{smoothing}{unit}",
             (),
             np.empty(0),
             tuple(lines),
@@ -315,11 +315,11 @@ class _Drawing:
             for each in self._series
             if not any(self._cell(m.name, each.name, label).n for m in measures for label in labels)
         ]
-        told = [f"Not measured: {', '.join(missing)}."] if missing else []
+        lines = [f"Not measured: {', '.join(missing)}."] if missing else []
         if self._is_pooled:
             count = len(self._points)
-            told.append(f"Over {count} random draws." if count > 1 else "Of one random draw.")
-        return " ".join(told)
+            lines.append(f"Over {count} random draws." if count > 1 else "Of one random draw.")
+        return " ".join(lines)
 
 
 def shown_values(measure: Measure, values: FloatArray) -> FloatArray:
@@ -349,8 +349,8 @@ def _kind_text(measure: Measure) -> str:
 def _together_text(measures: Sequence[Measure], unit: str) -> str:
     """Label of the y axis for several measures with the same unit."""
     kinds = {measure.kind.name for measure in measures}
-    told = _kind_text(measures[0]) if len(kinds) == 1 else ""
-    return " ".join(part for part in (told, f"({unit})" if told and unit else unit) if part)
+    kind = _kind_text(measures[0]) if len(kinds) == 1 else ""
+    return " ".join(part for part in (kind, f"({unit})" if kind and unit else unit) if part)
 
 
 def _implied_text(recipe: Recipe) -> str:

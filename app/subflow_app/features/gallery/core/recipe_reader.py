@@ -257,8 +257,8 @@ class _Reader:
             if isinstance(of, str):
                 self._report.add((*place, "of"), f"unknown measure{did_you_mean(of, list(known))}", either(list(known)))
             else:
-                told = "missing" if of is None else f"this is {kind_name(of)}"
-                self._report.add((*place, "of"), told, either(list(known)))
+                text = "missing" if of is None else f"this is {kind_name(of)}"
+                self._report.add((*place, "of"), text, either(list(known)))
             return None
         values = read_section(self._report, place, table, (*_MEASURE, *kind.options), also_known=("of",))
         unit = values.pop("unit", None)

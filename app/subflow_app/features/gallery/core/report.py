@@ -224,7 +224,7 @@ def _summary(ordered: Mapping[Group, Sequence[Results]]) -> Iterator[Block]:
     yield Paragraph(CAUSES_TEXT)
     yield Paragraph(
         "A check with a band requires our number to lie in it; other checks are claims over means that hold or fail. "
-        "Bands and tolerances come from the paper and from how its open points are read (rulings); none was made wider "
+        "Bands and tolerances come from the paper and from how its open points are read; none was made wider "
         "for ours to fit. A value that could not be computed is shown as not measured, with the reason."
     )
     columns: list[Column[_Counted]] = [
@@ -291,13 +291,13 @@ def _experiment(results: Results, figures: FigureNumbers) -> Iterator[Block]:
 def figure_caption(results: Results, figure: FigurePlan) -> str:
     """Caption of the figure in one or two sentences."""
     recipe, seeds = results.recipe, results.seeds
-    told = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
+    text = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
     forms = {panel.form for panel in figure.panels}
     if len(seeds) > 1 and forms - {"trace", "box"}:
-        told += f" Means over {len(seeds)} seeds with 95 % intervals."
+        text += f" Means over {len(seeds)} seeds with 95 % intervals."
     if any(series.references for panel in figure.panels for series in panel.series):
-        told += " Hollow and hatched: what the paper prints."
-    return told
+        text += " Hollow and hatched: what the paper prints."
+    return text
 
 
 def version_blocks() -> Iterator[Block]:

@@ -32,7 +32,7 @@ from subflow_app.features.gallery.core.results import (
 from subflow_app.features.paper.core.panel_forms import interval_text, number_text
 from subflow_app.foundation.toml_edit import TomlValue, render
 from subflow_app.vocabulary.language import translatable
-from subflow_app.vocabulary.number_text import NOTHING, duration_text
+from subflow_app.vocabulary.number_text import NOTHING, duration_text, typeset
 from subflow_app.vocabulary.plain_text import capitalised
 from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, csv_flag, csv_number, csv_text, text_columns
 from subflow_sim.units import Dimension
@@ -211,7 +211,8 @@ def published_table(results: Results) -> TextTable:
         ours = interval_text(shown_value(measure, cell.mean), shown_value(measure, cell.ci95))
         paper = f"{number_text(shown_value(measure, each.value))}{unit}"
         if published.improvement is not None:
-            paper = f"{published.improvement * 100:+.4g} % over {published.over} ({paper} with our {published.over})"
+            improvement, over = typeset(f"{published.improvement * 100:+.4g}"), published.over
+            paper = f"{improvement} % over {over} ({paper} with our {over})"
         ratio = cell.mean / each.value if each.value else math.nan
         rows.append(
             (

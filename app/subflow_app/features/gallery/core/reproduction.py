@@ -120,14 +120,14 @@ class Reproduction(Job):
 
     def _reasons(self, progress: JobProgress) -> tuple[str, ...]:
         """Reasons for failed runs, read from the store because the job itself reported no problem."""
-        told = f"{progress.failed} of {progress.runs} runs could not be made"
+        text = f"{progress.failed} of {progress.runs} runs could not be made"
         try:
             found = results.problems(self.results())
         except Exception as error:
             if not is_expected(error):
                 raise
             found = {"reasons cannot be read": str(error)}
-        return tuple(f"{place}: {problem}" for place, problem in found.items()) or (told,)
+        return tuple(f"{place}: {problem}" for place, problem in found.items()) or (text,)
 
     def results(self) -> Results:
         """The current results, read from the store; too slow to call at every frame.

@@ -75,8 +75,8 @@ class Explanation:
     @property
     def is_shown(self) -> bool | None:
         """True if a trial confirms the cause, False if all refute it; None while trials are missing."""
-        told = [trial.outcome.holds for trial in self.trials]
-        return True if True in told else None if None in told else False
+        outcomes = [trial.outcome.holds for trial in self.trials]
+        return True if True in outcomes else None if None in outcomes else False
 
 
 class Settlement(StrEnum):

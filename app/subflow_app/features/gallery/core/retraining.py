@@ -28,7 +28,7 @@ from subflow_app.features.training.core.training_worker import TRAINER
 from subflow_app.foundation.errors import RecipeError, TrainingError
 from subflow_app.foundation.json_document import number
 from subflow_app.foundation.toml_edit import TomlValue
-from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.number_text import NOTHING, typeset
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
 from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
@@ -137,9 +137,11 @@ class Retraining(KeptTrainings):
                 shown = EVALUATION_MEASURES[key]
                 if key in shipped or key in anew:
                     before, after = shipped.get(key), anew.get(key)
-                    change = f"{after / before - 1:+.1%}" if before and after is not None and key != "score" else ""
-                    told = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
-                    rows.append((name, shown.title, *told, change or NOTHING))
+                    change = NOTHING
+                    if before and after is not None and key != "score":
+                        change = typeset(f"{after / before - 1:+.1%}")
+                    texts = [NOTHING if x is None else f"{shown.text(x)} {shown.unit}".strip() for x in (before, after)]
+                    rows.append((name, shown.title, *texts, change))
                     name = ""
         return TextTable("Policies trained anew", columns, tuple(rows))
 

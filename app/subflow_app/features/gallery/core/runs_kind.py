@@ -97,19 +97,19 @@ class RunsJob(Job):
     @property
     def progress(self) -> JobProgress:
         """Progress over all sweeps."""
-        told = [sweep.progress for sweep in self._sweeps]
-        latest = told[-1] if told else None
+        progresses = [sweep.progress for sweep in self._sweeps]
+        latest = progresses[-1] if progresses else None
         runs = self._plan.n_runs
-        waiting = runs - sum(each.runs for each in told)
+        waiting = runs - sum(each.runs for each in progresses)
         eta_s = math.nan if latest is None else latest.eta_s
         if latest is not None and waiting > 0 and latest.runs and not math.isnan(eta_s):
             made = latest.finished - latest.reused
             eta_s += waiting * latest.elapsed_s / made if made else 0.0
         return JobProgress(
             runs,
-            sum(each.finished for each in told),
-            sum(each.reused for each in told),
-            sum(each.failed for each in told),
+            sum(each.finished for each in progresses),
+            sum(each.reused for each in progresses),
+            sum(each.failed for each in progresses),
             eta_s,
         )
 

@@ -40,10 +40,10 @@ def verdict_text(kind: VerdictKind) -> str:
 
 def cause_text(verdict: Verdict) -> str:
     """Cause of an unmet check, e.g. ``reading, shown``; empty if the recipe names no cause."""
-    told = verdict.explanation
-    if told is None:
+    explanation = verdict.explanation
+    if explanation is None:
         return ""
-    return f"{tr(told.cause.kind.value)}, {tr(shown_text(told))}"
+    return f"{tr(explanation.cause.kind.value)}, {tr(shown_text(explanation))}"
 
 
 def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
@@ -90,18 +90,18 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
     if queued is not None and not queued.is_over:
         length = tr("quick") if queued.is_quick else tr("full")
         if queued.state == "running":
-            told = tr("{length} run: {percent} %", length=length, percent=round(100 * queued.fraction))
+            presence = tr("{length} run: {percent} %", length=length, percent=round(100 * queued.fraction))
             if math.isfinite(queued.eta_s) and queued.eta_s > 0:
-                return tr("{done}, {time} left", done=told, time=fmt.duration(queued.eta_s))
-            return told
+                return tr("{done}, {time} left", done=presence, time=fmt.duration(queued.eta_s))
+            return presence
         return tr("{length} run: {state}", length=length, state=tr(queued.state))
     if queued is not None and queued.state == "failed":
         return tr("failed: {reason}", reason=queued.problem.splitlines()[0] if queued.problem else "–")
     results = exhibit.results
     if results is None:
         return tr("not run yet") if exhibit.is_read else ""
-    told = _there_text(exhibit, tr("quick") if results.is_quick else tr("full"))
-    return tr("{state}, shipped with Subflow", state=told) if exhibit.is_shipped else told
+    presence = _there_text(exhibit, tr("quick") if results.is_quick else tr("full"))
+    return tr("{state}, shipped with Subflow", state=presence) if exhibit.is_shipped else presence
 
 
 def _there_text(exhibit: Exhibit, length: str) -> str:

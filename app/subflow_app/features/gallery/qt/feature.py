@@ -148,7 +148,7 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     yield ActionSpec(
         "gallery.report",
         "Write a repor&t…",
-        "Write a report on the selected experiments: figures, verdicts, rulings and settings as HTML, PDF and CSV",
+        "Write a report on the selected experiments: figures, verdicts, readings and settings as HTML, PDF and CSV",
         "export_report",
         (),
         lambda w, _: w.features[GalleryFeature].session.ask_report(),

@@ -267,15 +267,15 @@ class ExperimentPage(QWidget):
         measures = ", ".join(dict.fromkeys(labels))
         series = ", ".join(recipe.series)
         if recipe.axis.is_single:
-            told = tr("A run will draw here: {measures} of {series}.", measures=measures, series=series)
+            text = tr("A run will draw here: {measures} of {series}.", measures=measures, series=series)
         else:
-            told = tr(
+            text = tr(
                 "A run will draw here: {measures} of {series} against {axis}.",
                 measures=measures,
                 series=series,
                 axis=recipe.axis.label,
             )
-        return f"{tr('Not run yet.')} {told}"
+        return f"{tr('Not run yet.')} {text}"
 
 
 def _reading() -> tuple[str, str]:
@@ -435,8 +435,8 @@ class GalleryPanel(QWidget):
             return
         total = len(states)
         ended = total - len(going)
-        told = tr("{done} of {total} experiments", done=fmt.count(ended), total=fmt.count(total))
+        text = tr("{done} of {total} experiments", done=fmt.count(ended), total=fmt.count(total))
         eta_s = left_s(going)
         if math.isfinite(eta_s) and eta_s > 0:
-            told = tr("{done}, {time} left", done=told, time=fmt.duration(eta_s))
-        self._list.show_progress((ended + sum(state.fraction for state in going)) / total, told)
+            text = tr("{done}, {time} left", done=text, time=fmt.duration(eta_s))
+        self._list.show_progress((ended + sum(state.fraction for state in going)) / total, text)

@@ -16,7 +16,7 @@ from subflow_app.features.forking.core.words import difference_text
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.means import is_one_run
 from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure, run_values
-from subflow_app.vocabulary.number_text import NOTHING, fixed_text
+from subflow_app.vocabulary.number_text import NOTHING, fixed_text, typeset
 from subflow_sim.stats import Estimate
 from subflow_store.values import RunRow, is_sweep_tag
 
@@ -89,7 +89,9 @@ class RunColumn:
             return NOTHING if self.is_number else ""
         if isinstance(value, str):
             return value
-        return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
+        if self.decimals is None:
+            return typeset(f"{value * self.scale:.6g}")
+        return fixed_text(value, self.decimals, self.scale)
 
 
 def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:

@@ -78,9 +78,9 @@ def compare_settings(runs: Sequence[RunRow]) -> list[ComparedSetting]:
     Args:
         runs: runs with their documents; the first is the reference.
     """
-    told = [_listed(run, _LISTED) | _parameters(run) for run in runs]
-    keys = dict.fromkeys(key for each in told for key in each)
-    lines = [ComparedSetting(column(key), tuple(each.get(key) for each in told)) for key in keys]
+    settings = [_listed(run, _LISTED) | _parameters(run) for run in runs]
+    keys = dict.fromkeys(key for each in settings for key in each)
+    lines = [ComparedSetting(column(key), tuple(each.get(key) for each in settings)) for key in keys]
     return sorted(lines, key=lambda line: not line.differs)
 
 
@@ -144,8 +144,8 @@ def _figures(run: RunRow) -> dict[str, Value]:
 
 def _is_setting(value: RunValue) -> bool:
     """True if a value of a summary is a setting; for flows and links, this depends on the end of the key."""
-    told = f".{value.name}" if value.name else value.key
-    return any(part in told if part.endswith(".") else told.endswith(part) for part in _SETTINGS)
+    key = f".{value.name}" if value.name else value.key
+    return any(part in key if part.endswith(".") else key.endswith(part) for part in _SETTINGS)
 
 
 def _value(number: float | None, text: str | None) -> Value:

@@ -145,11 +145,11 @@ class SearchField(QWidget):
     def _show_error(self) -> None:
         self._error_timer.stop()
         problem = self._problem
-        told = "" if problem is None else problem_text(str(problem))
-        self.error.setText(told)
+        text = "" if problem is None else problem_text(str(problem))
+        self.error.setText(text)
         self.error.setVisible(problem is not None)
         # Screen readers read the description of the field.
-        self.line.setAccessibleDescription(told)
+        self.line.setAccessibleDescription(text)
         self._recolour(current_tokens())
 
     def _recolour(self, tokens: Tokens) -> None:

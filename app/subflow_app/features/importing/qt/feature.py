@@ -124,8 +124,8 @@ class ImportFeature(Feature):
             show = ports.shown.overlay if flow != UNNAMED_FLOW and ports.shown.count else ports.shown.show_stored
             show(ports.database.store, [run_id])
             ports.workspaces.show("run")
-        said = tr("Imported as run {number}, with the tag measured.", number=run_id)
-        ports.banners.show_banner("imported", "info", "\n".join((said, *notices[:6])))
+        text = tr("Imported as run {number}, with the tag measured.", number=run_id)
+        ports.banners.show_banner("imported", "info", "\n".join((text, *notices[:6])))
 
 
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:

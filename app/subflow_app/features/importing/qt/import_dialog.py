@@ -123,8 +123,8 @@ class ColumnModel(TableModel[RawColumn]):
         return self.maps.get(column.title, column.target.text if column.target is not None else _LEFT_OUT)
 
 
-def _target_text(told: str) -> str:
-    return tr("left out") if told == _LEFT_OUT else told
+def _target_text(text: str) -> str:
+    return tr("left out") if text == _LEFT_OUT else text
 
 
 def _first_values(column: RawColumn) -> str:

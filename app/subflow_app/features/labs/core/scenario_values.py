@@ -9,6 +9,7 @@ from typing import Any
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.foundation.expressions import Missing
 from subflow_sim.errors import ParamError
+from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, SECTIONS, Param
 from subflow_sim.scenario_model import Profile, QueueSpec
@@ -27,7 +28,6 @@ SECTION_KINDS = {
 _SHORT = {"queue": "limit", "controller": "name", "scheduler": "name"}
 # Keys that do not affect the network. The seed only selects a repetition.
 _BESIDES = ("name", "seed", "notes", "format")
-_DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}
 
 
 def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
@@ -160,7 +160,7 @@ def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None)
         return nothing
     if param.key == "controller":
         kind = doc.value(f"flows.{path[1]}.kind")
-        return _DEFAULT_CONTROLLERS.get(str(kind), "") or nothing
+        return DEFAULT_CONTROLLERS.get(str(kind), "") or nothing
     profile: Profile = "textbook" if doc.value("profile") == "textbook" else "linux"
     value = _transport_default(doc, param, profile) if path[0] == "transport" else param.default_in(profile)
     return nothing if value is None else _plain(value, nothing)

@@ -34,7 +34,7 @@ from subflow_app.features.labs.core.solution import SolutionError, curve_points
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import UNIT_WORTH, ClaimError, Expression, Missing, numbers_text
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import MINUS
+from subflow_app.vocabulary.number_text import typeset
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -504,16 +504,18 @@ def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str
             return tr("Your prediction was right.")
         return tr("The outcome was different: {what}.", what=came)
     assert isinstance(came, float)
-    came_text = numbers_text(came, prediction.unit)
+    came_text = _text(came, prediction.unit)
     if isinstance(made.value, tuple):
         return tr("On average, your curve is off by {gap}.", gap=came_text)
     assert isinstance(made.value, float)
-    said = numbers_text(made.value, prediction.unit)
+    predicted = _text(made.value, prediction.unit)
     if not came:
-        return tr("You predicted {said}; the result was {came}.", said=said, came=came_text)
-    share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", MINUS)
-    return tr("You predicted {said}; the result was {came}: off by {share}.", said=said, came=came_text, share=share)
+        return tr("You predicted {said}; the result was {came}.", said=predicted, came=came_text)
+    share = typeset(f"{(made.value - came) / came:+.0%}".replace("%", " %"))
+    return tr(
+        "You predicted {said}; the result was {came}: off by {share}.", said=predicted, came=came_text, share=share
+    )
 
 
 def _text(value: str | float, unit: str) -> str:
-    return value if isinstance(value, str) else numbers_text(value, unit)
+    return value if isinstance(value, str) else typeset(numbers_text(value, unit))

@@ -22,6 +22,7 @@ from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span
 from subflow_app.toolkit.widgets.shorthand import Label, WrapLayout, heading, named, v_box
 from subflow_app.vocabulary.language import current_language, tr
+from subflow_app.vocabulary.number_text import typeset, with_hyphens
 
 _DRAG_PX = 250.0  # mouse movement for the whole range of a number
 _STARTS_PX = 3.0  # movement beyond which a click counts as dragging
@@ -78,11 +79,11 @@ class DraggedNumber(QDoubleSpinBox):
 
     def textFromValue(self, value: float) -> str:
         """Formats a value with four significant digits."""
-        return f"{value:.4g}"
+        return typeset(f"{value:.4g}")
 
     def valueFromText(self, text: str) -> float:
         """Parses a number with a decimal point or comma."""
-        return float(text.removesuffix(self.suffix()).replace(",", "."))
+        return float(with_hyphens(text.removesuffix(self.suffix()).replace(",", ".")))
 
     def validate(self, text: str, position: int) -> tuple[QValidator.State, str, int]:
         """Accepts a number within the range; any other text is intermediate."""

@@ -34,6 +34,7 @@ from subflow_app.foundation.expressions import UNIT_WORTH, numbers_text
 from subflow_app.toolkit.theme import Tokens, current_tokens
 from subflow_app.toolkit.widgets.shorthand import Label, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import typeset
 
 _LEAST_WIDTH = 160
 _WIDE = 260
@@ -238,7 +239,7 @@ class SketchCanvas(QWidget):
             painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
             painter.setPen(QColor(tokens.muted_text))
             place = QRectF(0, y - 8, _LEFT - 5, 16)
-            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{height:g}")
+            painter.drawText(place, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, typeset(f"{height:g}"))
         for time_s in round_ticks(self._until_s):
             x = area.left() + time_s / self._until_s * area.width()
             # The last label must not extend beyond the canvas.

@@ -111,13 +111,13 @@ class Steps:
             self._drop_repeated()
             return
         line = int(where[back[0]]) if where is not None else int(back[0]) + 1
-        said = (
+        text = (
             f"times go back {len(back)} time{'s' if len(back) > 1 else ''}, first in line {line}:"
             f" from {time_s[back[0] - 1]:.9g} s to {time_s[back[0]]:.9g} s"
         )
         if clock == "refuse":
             raise InputError(
-                f"{said}. The clock was set, or files were joined: choose --clock sort (put the samples in"
+                f"{text}. The clock was set, or files were joined: choose --clock sort (put the samples in"
                 " order), drop (leave out what goes back) or join (shift the following samples)"
             )
         if clock == "sort":
@@ -136,7 +136,7 @@ class Steps:
             shift[back] = usual - step[back - 1]
             self.time_s = time_s + np.cumsum(shift)
             done = "the samples after each were shifted to continue"
-        self.notices.append(f"{said}; {done}.")
+        self.notices.append(f"{text}; {done}.")
         self._drop_repeated()
 
     def _drop_repeated(self) -> None:

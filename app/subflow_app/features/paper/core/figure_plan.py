@@ -384,8 +384,8 @@ def kind_of_suffix(path: PurePath, kinds: Sequence[KindT], known: str) -> KindT:
     for kind in kinds:
         if suffix == kind:
             return kind
-    told = f'not "{path.suffix}"' if path.suffix else "and this name has no suffix"
-    raise InputError(f"{path.name}: {known}, {told}")
+    text = f'not "{path.suffix}"' if path.suffix else "and this name has no suffix"
+    raise InputError(f"{path.name}: {known}, {text}")
 
 
 def _whole(curve: Curve) -> Curve:

@@ -255,12 +255,12 @@ class FigureProcess:
             return "drawing was cancelled"
         if has_timed_out:
             return f"drawing took longer than {self._timeout_s:g} s and was given up: choose fewer plots or runs"
-        told = ""
+        text = ""
         if self._log is not None:
             self._log.seek(0)
             lines = self._log.read().decode(errors="replace").strip().splitlines()
-            told = f" ({' '.join(lines[-_LAST_LINES:])})" if lines else ""
-        return f"the process that draws ended unexpectedly{told}: try again"
+            text = f" ({' '.join(lines[-_LAST_LINES:])})" if lines else ""
+        return f"the process that draws ended unexpectedly{text}: try again"
 
     def _end(self) -> None:
         with self._starting:

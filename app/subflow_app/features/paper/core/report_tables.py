@@ -219,9 +219,9 @@ def _queue_text(queue: QueueSpec) -> str:
         limits.append(f"{queue.limit_pkts} pkt")
     if queue.limit_bytes is not None:
         limits.append(f"{queue.limit_bytes} B")
-    told = f"{queue.discipline}, {' and '.join(limits) or UNLIMITED}"
+    text = f"{queue.discipline}, {' and '.join(limits) or UNLIMITED}"
     options = [f"{key} = {_option_text(value)}" for key, value in queue.options.items()]
-    return f"{told} ({', '.join(options)})" if options else told
+    return f"{text} ({', '.join(options)})" if options else text
 
 
 def _sends(flow: Flow) -> str:

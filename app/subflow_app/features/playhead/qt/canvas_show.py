@@ -551,7 +551,7 @@ class CanvasShow(QObject):
         instant = self._playhead.instant
         if instant is not None:
             now = instant.subflows
-            told = [
+            gauges = [
                 SubflowGauge(name, state, cwnd, ssthresh, inflight)
                 for name, state, cwnd, ssthresh, inflight in zip(
                     now.names,
@@ -564,17 +564,17 @@ class CanvasShow(QObject):
                 if state != "datagrams"
             ]
         else:
-            told = samples.gauges_at(time_s)
+            gauges = samples.gauges_at(time_s)
         colours = self._subflow_colours(run.traces)
-        owners = [each.owner for each in told]
+        owners = [each.owner for each in gauges]
         self.gauges.show_gauges(
             [
                 Gauge(_name_of(each.owner, owners, run.traces.labels), colours.get(each.owner, "#808080"), each)
-                for each in told
+                for each in gauges
             ],
             samples.largest_cwnd_pkts,
         )
-        self._view.show_stand_in(bool(told))
+        self._view.show_stand_in(bool(gauges))
 
     def _clear(self) -> None:
         self._stale.stop()

@@ -88,12 +88,12 @@ class TransportStrip(QWidget):
         """Shows the number of omitted packets."""
         self._left_out.setVisible(count > 0)
         self._left_out.setText(f"+{count}" if count else "")
-        told = trn(
+        text = trn(
             "{count} packet is not drawn: a link has more than can be distinguished",
             "{count} packets are not drawn: a link has more than can be distinguished",
             count,
         )
-        self._left_out.setToolTip(told if count else "")
+        self._left_out.setToolTip(text if count else "")
         self._left_out.setAccessibleName(self._left_out.toolTip())
 
     def align(self, ends: tuple[int, int] | None, seen_s: tuple[float, float] | None) -> None:
@@ -175,9 +175,9 @@ class TransportStrip(QWidget):
         lanes = 0 if self.lanes.isHidden() else self.lanes.sizeHint().height()
         self._fold.setVisible(lanes > 0 and self.lanes.can_unfold)
         self._fold.setIcon(icon("unfolded" if self.lanes.is_unfolded else "folded"))
-        told = tr("Show one lane of events") if self.lanes.is_unfolded else tr("Show all lanes of events")
-        self._fold.setToolTip(told)
-        self._fold.setAccessibleName(told)
+        text = tr("Show one lane of events") if self.lanes.is_unfolded else tr("Show all lanes of events")
+        self._fold.setToolTip(text)
+        self._fold.setAccessibleName(text)
         least = max(_LEAST_HEIGHT, self._cell.sizeHint().height())
         self.setFixedHeight(max(least, lanes + _TRACK_HEIGHT + 1))
         self._place()

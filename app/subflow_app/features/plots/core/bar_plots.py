@@ -165,8 +165,8 @@ def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], w
         warmup_s: end of the warm-up on the time axis of the curve, s.
     """
     mean = measured_mean(curve, warmup_s)
-    told = _told(spec, curve, figures) if spec.is_rate else math.nan
-    return told if math.isclose(told, mean, rel_tol=_ROUNDING, abs_tol=_ROUNDING) else mean
+    stated = _told(spec, curve, figures) if spec.is_rate else math.nan
+    return stated if math.isclose(stated, mean, rel_tol=_ROUNDING, abs_tol=_ROUNDING) else mean
 
 
 def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:

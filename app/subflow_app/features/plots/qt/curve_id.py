@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from subflow_app.features.forking.core.words import split_ghost_title
+from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import Curve, PlotSpec
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
@@ -34,6 +36,21 @@ def line_kind(kind: str) -> str:
 def run_names(curves: Iterable[Curve]) -> dict[int, str]:
     """Name of each run of an overlay, by position."""
     return dict(sorted({curve.run: curve.run_title for curve in curves}.items()))
+
+
+def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
+    """Names of the runs of an overlay by position, each without the beginning that all share."""
+    every = list(curves)
+    names = run_names(every)
+    ghosts = {curve.run for curve in every if curve.is_ghost}
+    parts = {run: split_ghost_title(name) if run in ghosts else ("", name) for run, name in names.items()}
+    common, rests = told_apart([title for _tag, title in parts.values()])
+    is_enough = bool(common) and len(set(rests)) == len(rests)
+    shorts = {
+        run: (f"{tag}: {rest}" if is_enough else tag) if tag else (rest if is_enough else title)
+        for (run, (tag, title)), rest in zip(parts.items(), rests, strict=True)
+    }
+    return shorts if len(set(shorts.values())) == len(shorts) else names
 
 
 def title_of(spec: PlotSpec) -> str:

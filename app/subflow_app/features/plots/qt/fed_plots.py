@@ -278,8 +278,11 @@ class CurveLooks:
                 continue
             if ghost is not None:
                 fork = by_place.get((ghost.fork, curve.owner, curve.kind))
-                title = ghost_title(ghost, self._runs[curve.run].title, is_only=len(self._ghosts) == 1)
-                curve = replace(curve, is_ghost=True, run_title=title)
+                # The title of a ghost needs no number to differ from that of its run.
+                own, distinct = self._runs[curve.run].title, curve.run_title
+                title = own if distinct.startswith(f"{own} (") else distinct
+                is_only = len(self._ghosts) == 1
+                curve = replace(curve, is_ghost=True, run_title=ghost_title(ghost, title, is_only=is_only))
                 if spec.kind == TIME and fork is not None:
                     curve = _from_fork_on(curve, fork, ghost.at_s)
             elif curve.run in forks and len(forks) == 1:

@@ -16,11 +16,10 @@ from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from subflow_app.features.comparison.core.conditions import flows_of
 from subflow_app.features.history.core.run_comparison import run_figures
-from subflow_app.features.history.core.run_names import told_apart
 from subflow_app.features.plots.core import TIME, Curve, PlotSpec
 from subflow_app.features.plots.core.bar_plots import figure_column, measured_value
 from subflow_app.features.plots.core.line_names import LineName, line_names
-from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names, title_of
+from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, run_names, short_run_names, title_of
 from subflow_app.features.traces.core.traces import LINK, Traces
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.widgets.shorthand import as_written
@@ -28,7 +27,7 @@ from subflow_app.toolkit.widgets.tables import RIGHT, Index, TreeModel, bold
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measures import default_measures
-from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.number_text import finite, fixed_text
 from subflow_app.vocabulary.palette import label_of
 from subflow_app.vocabulary.plain_text import readable_line
 
@@ -234,7 +233,7 @@ class LegendModel(TreeModel):
         self.beginResetModel()
         every = {key: curve for _spec, curves in plots for key, curve in curves.items()}
         runs = run_names(every.values())
-        shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
+        shorts = short_run_names(every.values())
         names = dict(zip(every, line_names([(shorts[key.run], curve) for key, curve in every.items()]), strict=True))
         # Lines of one path stand together, first the first run's.
         places = {place: number for number, place in enumerate(dict.fromkeys((k.owner, k.kind) for k in every))}
@@ -288,13 +287,13 @@ class LegendModel(TreeModel):
             return "–" if column == AT else ""
         decimals = values.decimals[place] if place < len(values.decimals) else None
         if decimals is not None:
-            return f"{value:.{decimals}f}"
+            return fixed_text(value, decimals)
         if column == MEAN:
             return fmt.number(value)
         # Fixed decimals within each decade, so that a moving value keeps its width.
         size = abs(value)
         few = next((few for least, few in ((1000.0, 0), (10.0, 1), (1.0, 2), (0.01, 3)) if size >= least), None)
-        return fmt.number(value) if few is None else f"{value:.{few}f}"
+        return fmt.number(value) if few is None else fixed_text(value, few)
 
     def heading(self, column: int) -> str:
         """Heading of a column."""
@@ -455,13 +454,13 @@ class LegendModel(TreeModel):
         return None
 
     def _words_data(self, words: _Words, column: int, role: int) -> object | None:
-        told = self._flows.get((words.run, words.flow), NO_WORDS)
+        flow_words = self._flows.get((words.run, words.flow), NO_WORDS)
         if column != NAME:
             return None
         if role == Qt.ItemDataRole.DisplayRole:
-            return " · ".join(filter(None, (words.title, told.brief if words.title else told.words)))
+            return " · ".join(filter(None, (words.title, flow_words.brief if words.title else flow_words.words)))
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written("\n\n".join(text for text in (words.flow, told.tip, words.run_title) if text))
+            return as_written("\n\n".join(text for text in (words.flow, flow_words.tip, words.run_title) if text))
         return None
 
 

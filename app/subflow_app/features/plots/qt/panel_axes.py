@@ -16,6 +16,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.toolkit.plotting.plot_parts import Axis
+from subflow_app.vocabulary.number_text import MINUS, fixed_text
 
 # Longer numbers are shown as differences from a round offset, which the title of the axis contains.
 _MOST_DIGITS = 5
@@ -62,7 +63,7 @@ class PanelAxis(Axis):
         start = start_of(low, high) if has_numbers else 0.0
         if start != self.start:
             self.start = start
-            self.setLabel(self.title if start == 0 else f"{self.title} − {start:.10g}", **self.labelStyle)
+            self.setLabel(self.title if start == 0 else _with_start(self.title, start), **self.labelStyle)
             self.picture = None
         if not has_numbers:
             return
@@ -101,7 +102,11 @@ class PanelAxis(Axis):
         if self.logMode or spacing is None:
             logarithmic: list[str] = super().tickStrings(values, scale, spacing)
             return logarithmic
-        return [f"{value - self.start:.{self._decimals}f}" for value in values]
+        return [fixed_text(value - self.start, self._decimals) for value in values]
+
+
+def _with_start(title: str, start: float) -> str:
+    return f"{title} {MINUS if start > 0 else '+'} {abs(start):.10g}"
 
 
 def start_of(low: float, high: float) -> float:

@@ -129,7 +129,7 @@ class RunQueue:
         simulated_s = sum(scenario.duration_s for scenario in scenarios)
         if simulated_s <= 0:
             return
-        told = estimate_runs(
+        estimate = estimate_runs(
             [scenarios[number] for number in spread_numbers(len(scenarios))],
             len(scenarios),
             sample_interval_s=self._sample_interval_s(),
@@ -137,7 +137,7 @@ class RunQueue:
         )
         threads = min(self._parallel, len(scenarios))
         with self._lock:
-            self._expected_per_s = told.threads_s(threads) * threads / simulated_s
+            self._expected_per_s = estimate.threads_s(threads) * threads / simulated_s
 
     def progress(self) -> JobProgress:
         """Progress of the whole queue, weighted by simulated time; cancelled runs do not count."""

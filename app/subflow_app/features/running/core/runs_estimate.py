@@ -105,23 +105,23 @@ def estimate_runs(
         keeps_traces: whether the runs are stored with their traces.
         is_tried: whether to simulate the beginnings of the scenarios briefly.
     """
-    told: list[Estimate] = []
+    estimates: list[Estimate] = []
     usable: list[Scenario] = []
     for scenario in scenarios:
         try:
-            told.append(estimate(scenario, sample_interval_s=sample_interval_s))
+            estimates.append(estimate(scenario, sample_interval_s=sample_interval_s))
             usable.append(scenario)
         except SimError:  # reported when the runs are checked
             continue
     tried = _tried(usable, sample_interval_s) if is_tried else []
-    trace_bytes = _mean([each.trace_bytes for each in told]) if keeps_traces else 0.0
-    columns = int(_mean([each.columns for each in told])) if keeps_traces else 0
+    trace_bytes = _mean([each.trace_bytes for each in estimates]) if keeps_traces else 0.0
+    columns = int(_mean([each.columns for each in estimates])) if keeps_traces else 0
     simulated_s = sum(each.cpu_s - each.building_s for each in tried)
     moved = sum(each.link_crossings for each in tried)
-    memory_bytes = [each.memory_bytes for each in (tried or told)]
+    memory_bytes = [each.memory_bytes for each in (tried or estimates)]
     return RunsEstimate(
         runs,
-        link_crossings=runs * _mean([each.link_crossings for each in told]),
+        link_crossings=runs * _mean([each.link_crossings for each in estimates]),
         rate=moved / simulated_s if moved and simulated_s > 0 else _USUAL_RATE,
         disk_bytes=runs * (executors.RUN_DISK_BYTES + executors.PACKED * trace_bytes),
         memory_bytes=max(memory_bytes, default=0.0),

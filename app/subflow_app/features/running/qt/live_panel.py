@@ -21,6 +21,7 @@ from subflow_app.features.catalog.core.uses import written_choice
 from subflow_app.features.editor.core.algorithm_choices import own_or_named
 from subflow_app.features.editor.core.form import FieldOption, change_labels
 from subflow_app.features.editor.core.form_text import completed
+from subflow_app.features.editor.core.link_ways import way_words
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
 from subflow_app.features.running.core.live_changes import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import RunJob
@@ -31,7 +32,6 @@ from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow
 
-_DIRECTIONS = ("both", "forward", "reverse")
 _LEAST_SEEN = 120  # px, minimum height of the scrolled form
 
 
@@ -102,8 +102,7 @@ class LivePanel(QWidget):
         self._up = named(QCheckBox(tr("In service"), self._link_part), "live_up")
         self._up.setToolTip(tr("Taking a link out of service loses the packets in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
-        directions = zip(_DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True)
-        self._direction = Choice("live_direction", directions, self._link_part)
+        self._direction = Choice("live_direction", way_words(None, "").items(), self._link_part, letters=18)
         self._direction.currentIndexChanged.connect(self.refresh)
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)
@@ -129,6 +128,8 @@ class LivePanel(QWidget):
         has_flow = flow is not None and not flow.sends_datagrams
         self._link_part.setVisible(has_link)
         self._flow_part.setVisible(has_flow)
+        for place, words in enumerate(way_words(scenario, name).values() if has_link else ()):
+            self._direction.setItemText(place, words)
         if has_link or has_flow:
             self._title.setText(tr("{name} in the run in progress", name=name))
         if flow is not None and has_flow:

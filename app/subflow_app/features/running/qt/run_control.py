@@ -187,11 +187,11 @@ class RunControl(QObject):
             self.live_changed.emit(answer.result())
         elif isinstance(error, ScenarioError):
             # The message names no place in a file, because live changes come from no file.
-            told = [
+            lines = [
                 tr("{problem}; allowed: {what}", problem=problem_text(each.message), what=problem_text(each.allowed))
                 for each in error.problems
             ]
-            self.live_refused.emit("\n".join(told))
+            self.live_refused.emit("\n".join(lines))
         elif isinstance(error, (SimError, AppError)):
             self.live_refused.emit(error_text(error))
         else:

@@ -67,10 +67,10 @@ class SpeedSlider(QSlider):
         blocked = self.blockSignals(True)
         self.setValue(position_of(limit))
         self.blockSignals(blocked)
-        said = speed_text(limit) or tr("as fast as possible")
-        self.setToolTip(tr("Speed of the run: {speed}", speed=said))
+        speed = speed_text(limit) or tr("as fast as possible")
+        self.setToolTip(tr("Speed of the run: {speed}", speed=speed))
         self.setAccessibleName(tr("Speed of the run"))
-        self.setAccessibleDescription(said)
+        self.setAccessibleDescription(speed)
 
     def _on_moved(self, position: int) -> None:
         self.limit_chosen.emit(speed_at(position))

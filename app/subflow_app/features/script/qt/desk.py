@@ -329,8 +329,8 @@ class ScriptDesk(QObject):
             self.changed.emit()
             return
         ways = [Way(tr("Load it"), partial(self._load, text)), Way(tr("Keep mine"), partial(self._keep_mine, text))]
-        told = tr("{name} was changed by another program, and here as well.", name=self.place.file)
-        self._ports.banners.show_banner(_BANNER, "warning", told, ways)
+        message = tr("{name} was changed by another program, and here as well.", name=self.place.file)
+        self._ports.banners.show_banner(_BANNER, "warning", message, ways)
 
     def close(self, *, keeps_changes: bool) -> None:
         """Stops writing the recovery file; ``keeps_changes`` keeps it for the next start."""

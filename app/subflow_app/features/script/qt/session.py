@@ -235,8 +235,8 @@ class ScriptSession(QObject):
     def _show_failure(self, error: ScriptRunError) -> None:
         """Lists the failure of the run as a problem of the line that caused it."""
         # Script and line are removed, because the list already shows them.
-        told = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
-        problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=told), "")
+        text = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
+        problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=text), "")
         self.panel.show_problems((*self.panel.editor.problems, problem))
         self._on_changed()
 

@@ -98,8 +98,8 @@ class DraftEstimate:
 def suggested_name(title: str, keys: Sequence[str]) -> str:
     """Default name of a sweep: the scenario and the varied keys."""
     parts = list(dict.fromkeys(key.rpartition(".")[2] for key in keys))
-    told = ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
-    return tr("{title} by {keys}", title=title, keys=told) if parts else title
+    text = ", ".join(parts[:_MOST_NAMED]) + (" …" if len(parts) > _MOST_NAMED else "")
+    return tr("{title} by {keys}", title=title, keys=text) if parts else title
 
 
 def check_draft(draft: SweepDraft) -> DraftCheck:
@@ -122,8 +122,8 @@ def check_draft(draft: SweepDraft) -> DraftCheck:
         problems[ALL] = tr("Choose a parameter to vary, or controllers.")
     points = _points(draft, counts)
     if draft.kind == "list" and not problems and len(set(counts.values())) > 1:
-        told = ", ".join(f"{key}: {count}" for key, count in counts.items())
-        problems[ALL] = tr("A list needs equally many values of each parameter, not {counts}.", counts=told)
+        message = ", ".join(f"{key}: {count}" for key, count in counts.items())
+        problems[ALL] = tr("A list needs equally many values of each parameter, not {counts}.", counts=message)
     if problems:
         return DraftCheck(problems, counts)
     return DraftCheck(problems, counts, points, points * seeds)
@@ -259,8 +259,8 @@ def _by_field(draft: SweepDraft, error: Exception) -> dict[str, str]:
     for line in error_text(error).splitlines():
         key = next((key for key, _text in draft.axes if line.startswith(f"axis {key}, ")), ALL)
         # The message appears next to the field of the value, so it need not mention the point.
-        told = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
-        found.setdefault(key, []).append(told)
+        problem = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
+        found.setdefault(key, []).append(problem)
     return {key: _first_lines(lines) for key, lines in found.items()}
 
 

@@ -85,37 +85,37 @@ class SweepLimits:
             _limit("events", events or os.environ.get(MAX_EVENTS_VARIABLE), _DEFAULT_EVENTS),
         )
 
-    def check(self, told: SweepEstimate, database: Path | None = None) -> None:
+    def check(self, cost: SweepEstimate, database: Path | None = None) -> None:
         """Refuse a sweep that exceeds a limit or the free space on the disk of the database.
 
         Args:
-            told: estimate of the sweep.
+            cost: estimate of the sweep.
             database: database of the sweep; None: the sweep is kept in memory.
 
         Raises:
             TooLargeSweepError: if the sweep is too large; reports the estimate, the limit and how to raise the limit.
         """
-        if told.runs > self.runs:
+        if cost.runs > self.runs:
             raise TooLargeSweepError(
-                f"the sweep would make {count_text(told.runs)} runs ({count_text(told.points)} points x "
-                f"{count_text(told.seeds)} seeds), more than the limit of {count_text(self.runs)}; on one core of this "
-                f"machine they would take about {long_text(told.cpu_s)}, and {bytes_text(told.disk_bytes)} in the "
+                f"the sweep would make {count_text(cost.runs)} runs ({count_text(cost.points)} points x "
+                f"{count_text(cost.seeds)} seeds), more than the limit of {count_text(self.runs)}; on one core of this "
+                f"machine they would take about {long_text(cost.cpu_s)}, and {bytes_text(cost.disk_bytes)} in the "
                 "database",
-                f"give axes fewer values, or raise the limit (--max-runs {told.runs}, or {MAX_RUNS_VARIABLE}="
-                f"{told.runs} in the environment)",
+                f"give axes fewer values, or raise the limit (--max-runs {cost.runs}, or {MAX_RUNS_VARIABLE}="
+                f"{cost.runs} in the environment)",
             )
-        if told.link_crossings > self.link_crossings:
+        if cost.link_crossings > self.link_crossings:
             raise TooLargeSweepError(
-                f"the {count_text(told.runs)} runs of the sweep would take about {told.link_crossings:.2g} events "
+                f"the {count_text(cost.runs)} runs of the sweep would take about {cost.link_crossings:.2g} events "
                 f"(packets that cross a link), more than the limit of {self.link_crossings:.2g}: on one core of this "
-                f"machine about {long_text(told.cpu_s)}",
-                f"simulate less, or raise the limit (--max-events {told.link_crossings * 1.1:.1e}, or "
+                f"machine about {long_text(cost.cpu_s)}",
+                f"simulate less, or raise the limit (--max-events {cost.link_crossings * 1.1:.1e}, or "
                 f"{MAX_EVENTS_VARIABLE} in the environment)",
             )
         free = _free_bytes(database)
-        if free is not None and told.disk_bytes > free - _SPARE_BYTES:
+        if free is not None and cost.disk_bytes > free - _SPARE_BYTES:
             raise TooLargeSweepError(
-                f"the {count_text(told.runs)} runs of the sweep would take about {bytes_text(told.disk_bytes)} in the "
+                f"the {count_text(cost.runs)} runs of the sweep would take about {bytes_text(cost.disk_bytes)} in the "
                 f"database, and its disk has {bytes_text(free)} free, of which {bytes_text(_SPARE_BYTES)} stay unused",
                 "keep no traces (--no-traces), sample less often, or name a database on another disk with --db",
             )

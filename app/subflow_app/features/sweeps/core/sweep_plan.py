@@ -173,12 +173,12 @@ class SweepPlan:
 
     def run_name(self, point: SweepPoint) -> str:
         """Name of the runs of a point: the name of the sweep and the values; algorithms need no key."""
-        told = [
+        texts = [
             value_text(value) if _is_algorithm(key) else f"{key} = {swept(value).text}"
             for key, value in zip(self.keys, point.values, strict=True)
             if value is not None
         ]
-        return f"{self.name}: {', '.join(told)}"
+        return f"{self.name}: {', '.join(texts)}"
 
 
 MOST_PROBLEMS = 20

@@ -221,8 +221,8 @@ def sweep_table(
         found = dict.fromkeys(figure for figures in by_seed for figure in figures)
         cells = {figure: Estimate.of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
         run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
-        told = tuple((signatures or {}).get((point, seed), "") for seed in seeds)
-        rows.append(SweepRow(point, tuple(values), cells, run_ids, told))
+        own = tuple((signatures or {}).get((point, seed), "") for seed in seeds)
+        rows.append(SweepRow(point, tuple(values), cells, run_ids, own))
     figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
     return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
 
@@ -347,8 +347,8 @@ def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
         n = max((cell.n for cell in row.cells.values()), default=0)
         runs = "1" if row.is_one_run else str(n) if n == n_most else f"{n} of {n_most}"
         found = [Estimate(cell.mean) if row.is_one_run else cell for cell in (column[number] for column in cells)]
-        told = [each.interval_text(cell) for cell, each in zip(found, measures, strict=True)]
-        rows.append((*(value.text or NOTHING for value in row.values), runs, *told))
+        texts = [each.interval_text(cell) for cell, each in zip(found, measures, strict=True)]
+        rows.append((*(value.text or NOTHING for value in row.values), runs, *texts))
     return TextTable(table.name, tuple(columns), tuple(rows))
 
 

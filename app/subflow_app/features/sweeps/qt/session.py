@@ -192,7 +192,7 @@ class SweepSession(QObject):
             InputError: if no writable database is open.
         """
         ports = self._ports
-        ports.inspector.commit_pending()
+        ports.documents.settling.emit()
         doc = ports.documents.doc
         source = source_of_document(Use.SWEEP, doc)
         if source is None:

@@ -224,7 +224,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     all_links = summary.get("links", ())
     links = [link for link in all_links if not _is_idle(link)] or all_links
     left_out = len(all_links) - len(links)
-    told = f" (left out: {counted(left_out, 'direction')} without drops, used less than 1 %)" if left_out else ""
+    text = f" (left out: {counted(left_out, 'direction')} without drops, used less than 1 %)" if left_out else ""
     columns: list[Column[Mapping[str, Any]]] = [
         Column("Link", lambda link: readable_line(str(link["name"]))),
         Column("Direction", lambda link: link["direction"]),
@@ -240,7 +240,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
         columns.append(NumberColumn("Drops", lambda link: link.get("drops_scripted"), count_text, "script pkt"))
     if any(link.get("marks") for link in links):
         columns.append(NumberColumn("Marked", lambda link: link.get("marks"), count_text, "pkt"))
-    return TextTable.of(links, columns, f"Links{told}")
+    return TextTable.of(links, columns, f"Links{text}")
 
 
 def _is_idle(link: Mapping[str, Any]) -> bool:

@@ -88,13 +88,13 @@ def promote(
 
     sources = dict(_source(training, database) for training in trainings)
     try:
-        source, told = best_of(tuple(sources))
+        source, values = best_of(tuple(sources))
         called = sources[source]
         controller = Policy.load(source).controller
     except PolicyError as error:
         raise InputError(str(error)) from error
     card = {"note": note} if note else {}
-    path = copy_to_library(source, name or called, {**card, **told, "training": called})
+    path = copy_to_library(source, name or called, {**card, **values, "training": called})
     print_line(f"wrote {path}")
     print_line(f'scenarios use it by controller = {{ name = "{controller}", policy = "{path.stem}" }}')
 

@@ -94,7 +94,7 @@ class LiveTable:
         outer.add_row(Text(f"{self._title}: {self._job.state.value}", style="bold"))
         fraction = budget_fraction(metrics, config.steps, config.minutes)
         outer.add_row(ProgressBar(total=1.0, completed=fraction, width=60))
-        told = progress_line(metrics, is_spent=fraction >= 1) if metrics else "the trainer is starting"
-        outer.add_row(Text(told))
+        line = progress_line(metrics, is_spent=fraction >= 1) if metrics else "the trainer is starting"
+        outer.add_row(Text(line))
         outer.add_row(grid)
         return outer

@@ -34,7 +34,7 @@ from subflow_app.features.traces.core.traces import (
 from subflow_app.features.training.core.agent_numbers import action_text, seen_text
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed, typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.policy import Policy
@@ -97,52 +97,52 @@ def agent_decisions_around(
     if current is None:
         raise not_kept(run_id, name, at_s)
     last = min(len(steps.decisions(name)) - 1, current + after)
-    told = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
-    split = len(told) - (last - current)
-    return told[:split], told[split:]
+    decisions = [steps.explain(name, position) for position in range(max(0, current + 1 - before), last + 1)]
+    split = len(decisions) - (last - current)
+    return decisions[:split], decisions[split:]
 
 
-def agent_behind(read: Callable[..., AgentSteps], told: Explanation) -> AgentDecision | None:
+def agent_behind(read: Callable[..., AgentSteps], decision: Explanation) -> AgentDecision | None:
     """Find the agent's decision that caused a decision of a subflow's controller; None if no agent caused it.
 
     Args:
         read: returns steps of the run; takes the arguments of `stored_agent_steps` after `run_id`, and may return more
             steps than requested.
-        told: the decision of the controller.
+        decision: the decision of the controller.
 
     Raises:
         StoreError: if the steps are stored and cannot be read.
     """
-    if told.cause != "action":
+    if decision.cause != "action":
         return None
-    steps = read(None, told.time_s, told.time_s)
-    for agent in (each.name for each in steps.agents if len(steps.acting_rows(each.name, told.owner))):
+    steps = read(None, decision.time_s, decision.time_s)
+    for agent in (each.name for each in steps.agents if len(steps.acting_rows(each.name, decision.owner))):
         own = read(agent)  # the next decision contains the reward of this one
-        position = own.at(agent, told.time_s)
+        position = own.at(agent, decision.time_s)
         if position is not None:
             return own.explain(agent, position)
     return None
 
 
-def agent_lines(told: AgentDecision) -> list[str]:
+def agent_lines(decision: AgentDecision) -> list[str]:
     """Lines with agent and reward, to be printed below a decision of the agent's controller."""
-    agent = told.agent
+    agent = decision.agent
     return [
-        f"  agent    {agent.name}, decision {told.number} of {agent.controller}, by {agent.policy}",
-        f"  reward   {_earned(told)}: {agent.reward}",
+        f"  agent    {agent.name}, decision {decision.number} of {agent.controller}, by {agent.policy}",
+        f"  reward   {_earned(decision)}: {agent.reward}",
     ]
 
 
-def agent_decision_lines(told: AgentDecision) -> list[str]:
+def agent_decision_lines(decision: AgentDecision) -> list[str]:
     """A decision of an agent as lines of text."""
-    agent = told.agent
+    agent = decision.agent
     lines = [
-        f"{agent.name} at {told.time_s:.9f} s: decision {told.number} of {agent.controller}, by {agent.policy}",
+        f"{agent.name} at {decision.time_s:.9f} s: decision {decision.number} of {agent.controller}, by {agent.policy}",
         f"  policy   {policy_origin(agent.policy)}",
-        *(f"  action   {each.name}: {action_text(agent, each)}" for each in told.acting),
-        f"  reward   {_earned(told)}: {agent.reward}",
+        *(f"  action   {each.name}: {action_text(agent, each)}" for each in decision.acting),
+        f"  reward   {_earned(decision)}: {agent.reward}",
     ]
-    for subflow in told.subflows:
+    for subflow in decision.subflows:
         lines.append(f"  {subflow.name}{'' if subflow.is_acting else ' (only seen)'}: {figures_text(subflow)}")
         for past in range(agent.history):
             record = subflow.observation[past * len(agent.features) :]
@@ -176,29 +176,30 @@ def figures_text(subflow: SeenSubflow) -> str:
     return ", ".join(parts)
 
 
-def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
+def agent_decision_document(decision: AgentDecision) -> dict[str, Any]:
     """A decision of an agent as a document; unknown or inapplicable values are null."""
-    features = [feature.name for feature in told.agent.features]
+    features = [feature.name for feature in decision.agent.features]
     return {
-        "time_s": told.time_s,
-        "agent": told.agent.name,
-        "controller": told.agent.controller,
-        "policy": told.agent.policy,
-        "number": told.number,
-        "value": finite(told.value),
-        "reward": finite(told.reward),
-        "outcome": finite(told.outcome),
+        "time_s": decision.time_s,
+        "agent": decision.agent.name,
+        "controller": decision.agent.controller,
+        "policy": decision.agent.policy,
+        "number": decision.number,
+        "value": finite(decision.value),
+        "reward": finite(decision.reward),
+        "outcome": finite(decision.outcome),
         "subflows": [
             {
                 "name": subflow.name,
                 "is_acting": subflow.is_acting,
-                "action": _named(told.agent.action_names, subflow.action) if subflow.is_acting else None,
+                "action": _named(decision.agent.action_names, subflow.action) if subflow.is_acting else None,
                 "observation": [
-                    _named(features, subflow.observation[past * len(features) :]) for past in range(told.agent.history)
+                    _named(features, subflow.observation[past * len(features) :])
+                    for past in range(decision.agent.history)
                 ],
                 **{name: finite(value) for name, value in subflow.figures.items()},
             }
-            for subflow in told.subflows
+            for subflow in decision.subflows
         ],
     }
 
@@ -245,9 +246,11 @@ def _agent_document(steps: AgentSteps, agent: RunAgent) -> dict[str, Any]:
     }
 
 
-def _earned(told: AgentDecision) -> str:
-    earned = f"{_number(told.reward)} for what it did before, {_number(told.outcome)} for this"
-    return f"{earned}, which the policy valued at {_number(told.value)}" if math.isfinite(told.value) else earned
+def _earned(decision: AgentDecision) -> str:
+    earned = f"{_number(decision.reward)} for what it did before, {_number(decision.outcome)} for this"
+    return (
+        f"{earned}, which the policy valued at {_number(decision.value)}" if math.isfinite(decision.value) else earned
+    )
 
 
 def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dict[str, float | None]:
@@ -255,7 +258,7 @@ def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dic
 
 
 def _number(value: float) -> str:
-    return "unknown" if math.isnan(value) else f"{value:.4g}"
+    return "unknown" if math.isnan(value) else typeset(f"{value:.4g}")
 
 
 REWARD = "reward"
@@ -337,24 +340,24 @@ class Reason:
     change: float
 
 
-def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dict[str, list[Reason]]:
+def reasons(steps: AgentSteps, decision: AgentDecision, policy: ActingPolicy) -> dict[str, list[Reason]]:
     """Reasons for a decision by subflow, the strongest first; a list is empty if no single feature changes the action.
 
     Args:
         steps: steps of the agent in the whole run.
-        told: the decision.
+        decision: the decision.
         policy: policy that made the decision.
 
     Raises:
         ValueError: if the policy computes a different action, and therefore did not make this decision.
     """
-    agent = told.agent
+    agent = decision.agent
     count = len(agent.features)
-    seen = np.array([each.observation for each in told.subflows], np.float32)  # [S, F]
-    acting = np.array([each.is_acting for each in told.subflows])
+    seen = np.array([each.observation for each in decision.subflows], np.float32)  # [S, F]
+    acting = np.array([each.is_acting for each in decision.subflows])
     found: dict[str, list[Reason]] = {}
     for row in np.flatnonzero(acting).tolist():
-        subflow = told.subflows[row]
+        subflow = decision.subflows[row]
         usual = np.median(steps.observation[steps.acting_rows(agent.name, subflow.name), :count], axis=0)
         trials = np.repeat(seen[None], count + 1, axis=0)
         for feature in range(count):
@@ -378,33 +381,33 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
     return found
 
 
-def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, list[Reason]] | str:
+def stored_reasons(store: Store, run_id: int, decision: AgentDecision) -> dict[str, list[Reason]] | str:
     """The reasons for a decision in a stored run, or an error message if they cannot be computed."""
-    return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
+    return known_reasons(stored_agent_steps(store, run_id, decision.agent.name), decision)
 
 
-def decision_with_reasons(store: Store, run_id: int, told: AgentDecision) -> tuple[dict[str, Any], list[str]]:
+def decision_with_reasons(store: Store, run_id: int, decision: AgentDecision) -> tuple[dict[str, Any], list[str]]:
     """A decision in a stored run as a document that includes the reasons, and the reasons as lines of text.
 
     Raises:
         StoreError: if the store has no such run or the database cannot be read.
     """
-    found = stored_reasons(store, run_id, told)
-    return agent_decision_document(told) | {"reasons": reasons_document(found)}, reason_lines(told, found)
+    found = stored_reasons(store, run_id, decision)
+    return agent_decision_document(decision) | {"reasons": reasons_document(found)}, reason_lines(decision, found)
 
 
-def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
+def known_reasons(steps: AgentSteps, decision: AgentDecision) -> dict[str, list[Reason]] | str:
     """The reasons for a decision, computed with the policy in the library, or an error message if that fails."""
-    policy = _policy_of(told.agent)
+    policy = _policy_of(decision.agent)
     if isinstance(policy, str):
         return policy
     try:
-        return reasons(steps, told, policy)
+        return reasons(steps, decision, policy)
     except (ValueError, SimError) as error:
         return str(error)
 
 
-def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
+def reason_texts(decision: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
     """The strongest reasons of each subflow as text; one line if `found` is an error message."""
     if isinstance(found, str):
         return [tr("not known: {why}", why=found)]
@@ -425,26 +428,26 @@ def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | st
                     number=reason.feature,
                     value=f"{reason.value:.3g}",
                     usual=f"{reason.usual:.3g}",
-                    action=", ".join(told.agent.action_texts(reason.otherwise)),
+                    action=", ".join(decision.agent.action_texts(reason.otherwise)),
                 )
             )
     return texts
 
 
-def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
+def reason_lines(decision: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
     """Reasons as lines of text, to be printed below the decision."""
-    return [f"  why      {text}" for text in reason_texts(told, found)]
+    return [f"  why      {text}" for text in reason_texts(decision, found)]
 
 
-def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
+def windows_beside(decision: AgentDecision, others: Iterable[Traces]) -> list[str]:
     """Compare the congestion windows after a decision with those of other runs on the same subflows at that time.
 
     Args:
-        told: the decision.
+        decision: the decision.
         others: runs to compare with; runs with a learning agent on these subflows are skipped.
     """
     texts = []
-    for subflow in told.acting:
+    for subflow in decision.acting:
         flow = subflow.name.partition("/")[0]
         beside = []
         for traces in others:
@@ -452,7 +455,7 @@ def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
             if not keys or subflow.name in learning_subflows(traces) or flow not in traces.controllers:
                 continue
             times_s, windows_pkts = traces.read(keys[0])
-            before = int(np.searchsorted(times_s, told.time_s, side="right")) - 1
+            before = int(np.searchsorted(times_s, decision.time_s, side="right")) - 1
             if before >= 0 and np.isfinite(windows_pkts[before]):
                 window = f"{windows_pkts[before]:.3g}"
                 beside.append(

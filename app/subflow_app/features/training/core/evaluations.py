@@ -92,8 +92,8 @@ class EvaluationJob(Batch[int]):
         self._figures: dict[int, RunFigures] = {}
         self.result: Evaluation | None = None
         self._evaluate(self._note)
-        told = (told_replacements(source.scenario, scenario) for scenario, _names, _seed in self._runs)
-        self.replaced = tuple(dict.fromkeys(line for lines in told for line in lines))
+        replacements = (told_replacements(source.scenario, scenario) for scenario, _names, _seed in self._runs)
+        self.replaced = tuple(dict.fromkeys(line for lines in replacements for line in lines))
         self._tell(runs=len(self._runs))
 
     def _work(self) -> None:

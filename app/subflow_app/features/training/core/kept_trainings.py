@@ -83,12 +83,12 @@ class KeptTraining:
         Raises:
             TrainingError: if the reports cannot be read.
         """
-        told = [
+        evaluations = [
             report["values"]
             for report in read_reports(self.folder).reports
             if report.get("kind") == ReportKind.EVALUATION and report["values"].get("is_best")
         ]
-        return told[-1] if told else None
+        return evaluations[-1] if evaluations else None
 
 
 class KeptTrainings(Job):
@@ -207,9 +207,9 @@ class KeptTrainings(Job):
             shares = [1.0] * len(configs)
             eta_s = 0.0
             for number, job in open_jobs.items():
-                told = job.metrics
-                shares[number] = float(told.get("step") or 0) / float(configs[number].steps or 1)
-                eta_s += json_document.number(told.get("eta_s"))
+                metrics = job.metrics
+                shares[number] = float(metrics.get("step") or 0) / float(configs[number].steps or 1)
+                eta_s += json_document.number(metrics.get("eta_s"))
             working = [number for number, job in open_jobs.items() if job.state is not JobState.WAITING]
             label = ", ".join(self._wanted[number].label for number in working)
             self._tell_shares(configs, shares, label, eta_s / self._jobs)

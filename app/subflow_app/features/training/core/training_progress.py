@@ -126,8 +126,8 @@ class Training:
 
 
 # Possible actions, named by the last part of their ids.
-TRAINING_ACTIONS = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote")
-TOGGLE, STOP, CHECKPOINT, EVALUATE, RACE, PROMOTE = TRAINING_ACTIONS
+TRAINING_ACTIONS = ("toggle", "stop", "checkpoint", "evaluate", "race", "promote", "use")
+TOGGLE, STOP, CHECKPOINT, EVALUATE, RACE, PROMOTE, USE = TRAINING_ACTIONS
 
 
 def possible(trainings: Sequence[Training]) -> frozenset[str]:
@@ -158,7 +158,7 @@ def _possible_with(training: Training, *, alone: bool) -> frozenset[str]:
         can.add(STOP)
     if state in (JobState.RUNNING, JobState.PAUSED):
         can |= {CHECKPOINT, EVALUATE}
-    # A race shows two runs, and a promotion needs one name, so both require exactly one training run.
+    # A race shows two runs, and a policy has one name, so these require exactly one training run.
     if alone and training.policy_path is not None:
-        can |= {RACE, PROMOTE}
+        can |= {RACE, PROMOTE, USE}
     return frozenset(can)

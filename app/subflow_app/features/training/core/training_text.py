@@ -22,6 +22,7 @@ from subflow_app.vocabulary.number_text import (
     mbit_text,
     rounded_text,
     short_time_text,
+    signed_text,
 )
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_app.vocabulary.trace_measures import EVALUATION_MEASURES, REPORT_MEASURES
@@ -114,8 +115,8 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     if any(others.text(each) != NOTHING for each in contenders):  # only if some flows have a different controller
         columns.append(others)
     seeds = values.get("seeds") or ()
-    told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
-    return TextTable.of(contenders, columns, title or told)
+    text = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
+    return TextTable.of(contenders, columns, title or text)
 
 
 def reward_text(reward: Mapping[str, object]) -> str:
@@ -134,14 +135,14 @@ def reward_text(reward: Mapping[str, object]) -> str:
     parts = {name: value for name in TERMS if (value := finite(reward.get(name))) is not None}
     total = math.fsum(map(abs, parts.values()))
     if not total > 0:
-        return tr("Reward of a decision {reward}", reward=f"{mean:.3f}")
+        return tr("Reward of a decision {reward}", reward=fixed_text(mean, 3))
     # Prices of 0 are no parts of the reward.
-    told = ", ".join(
-        f"{tr(_TERM_TITLES[name])} {value:+.3f} ({100 * abs(value) / total:.0f} %)"
+    text = ", ".join(
+        f"{tr(_TERM_TITLES[name])} {signed_text(value, 3)} ({100 * abs(value) / total:.0f} %)"
         for name, value in parts.items()
         if value
     )
-    return tr("Reward of a decision {reward} = {parts}", reward=f"{mean:.3f}", parts=told)
+    return tr("Reward of a decision {reward} = {parts}", reward=fixed_text(mean, 3), parts=text)
 
 
 _TERM_TITLES = {"goodput": translatable("goodput"), "delay": translatable("delay"), "loss": translatable("loss")}
@@ -149,8 +150,8 @@ _TERM_TITLES = {"goodput": translatable("goodput"), "delay": translatable("delay
 
 def reward_of(values: Mapping[str, Any]) -> dict[str, float]:
     """Mean reward and its parts of the evaluated agent in an evaluation report; empty if they are unknown."""
-    told = _own(values).get("reward")
-    return {name: number(each.get("mean")) for name, each in told.items()} if isinstance(told, Mapping) else {}
+    parts = _own(values).get("reward")
+    return {name: number(each.get("mean")) for name, each in parts.items()} if isinstance(parts, Mapping) else {}
 
 
 def _own(values: Mapping[str, Any]) -> Mapping[str, Any]:

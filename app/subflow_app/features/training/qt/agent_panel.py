@@ -44,6 +44,7 @@ from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
 from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, bold, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.number_text import signed_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
@@ -69,7 +70,7 @@ def _whom(decision: AgentDecision) -> str:
 def _action(decision: AgentDecision) -> str:
     if decision.agent.choices:
         return ", ".join(decision.agent.action_texts(each.action)[0] for each in decision.acting)
-    return ", ".join("/".join(f"{value:+.2f}" for value in each.action) for each in decision.acting)
+    return ", ".join("/".join(signed_text(value, 2) for value in each.action) for each in decision.acting)
 
 
 DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (

@@ -282,6 +282,7 @@ def _swatch(colour: str) -> QIcon:
 _POLL_INTERVAL_MS = 100
 _FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
+_LEAST_TABLE, _LEAST_CURVES = 56, 96  # heights, px
 _MOST_CURVES = 7  # number of hues
 
 
@@ -306,7 +307,7 @@ class TrainPage(QWidget):
         Args:
             workers: runs background jobs.
             dialogs: shows dialogs.
-            actions: the actions "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote" by name.
+            actions: the action "start", those of `TRAINING_ACTIONS`, and "export_figure", by name.
             parent: Qt parent.
         """
         super().__init__(parent)
@@ -453,18 +454,19 @@ class TrainPage(QWidget):
         if desk is not None:
             self._each(lambda training: desk.tell(training, Command(word)))
 
-    def promote(self) -> Path | None:
-        """Asks for a name, and copies the best policy of the selected training run into the library.
+    def promote(self, *, asks: bool = True) -> Path | None:
+        """Copies the best policy of the selected training run into the library, by default under a name asked for.
 
         Returns the new file, or None if the person cancels or the selection is not exactly one training run.
         """
         desk, selected = self.desk, self.selected()
         if desk is None or len(selected) != 1:
             return None
-        from subflow_app.features.training.qt.promote_dialog import PromoteDialog
+        from subflow_app.features.training.qt.promote_dialog import PromoteDialog, suggestion
 
-        answer = self.dialogs.ask(partial(PromoteDialog, selected[0], desk.policy_names()))
-        return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
+        training, taken = selected[0], desk.policy_names()
+        answer = self.dialogs.ask(partial(PromoteDialog, training, taken)) if asks else suggestion(training, taken)
+        return desk.promote(training, answer.name, answer.note) if answer is not None else None
 
     # ---- updates ----
 
@@ -613,6 +615,9 @@ class TrainPage(QWidget):
         self.grounds.setContentsMargins(8, 2, 8, 4)
         self._show_grounds(None)
         border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
+        # On a low screen the start button must stay in view, so that both parts may become lower than their contents.
+        self._table_pages.setMinimumHeight(_LEAST_TABLE)
+        self.tabs.setMinimumHeight(_LEAST_CURVES)
         right = split(border, top, self.tabs)
         row = self.table.fontMetrics().height() + 8
         right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
@@ -621,7 +626,9 @@ class TrainPage(QWidget):
         v_box(self, whole, margins=0)
 
     def _tool_row(self) -> QHBoxLayout:
-        tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote", "export_figure")]
+        tools = [
+            self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote", "export_figure", "use")
+        ]
         race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)
@@ -633,7 +640,9 @@ class TrainPage(QWidget):
     def _tool(self, name: str) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), f"training_{name}")
         button.setDefaultAction(self._actions[name])
-        wide = name in ("toggle", "race")
+        wide = name in ("toggle", "race", "use")
+        if name == "use":
+            self._actions[name].setIconText(tr("Use"))
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
         button.setToolButtonStyle(style)
         if name == "toggle":

@@ -28,6 +28,20 @@ class Promotion(NamedTuple):
     note: str
 
 
+def suggestion(training: Training, taken: Collection[str]) -> Promotion:
+    """A free name for the policy of a training run, and a note on its newest evaluation."""
+    newest = training.comparison
+    note = ""
+    if newest is not None and newest.best_classic:
+        note = tr(
+            "{gain} times the goodput of {classic} on {scenario}, held-out seeds.",
+            gain=f"{newest.gain:.2f}",
+            classic=newest.best_classic,
+            scenario=training.scenario,
+        )
+    return Promotion(_free_name(training.agent, taken), note)
+
+
 class PromoteDialog(QDialog):
     """Asks for the name and a note for one policy. Reports an invalid name while it is being typed."""
 
@@ -37,7 +51,7 @@ class PromoteDialog(QDialog):
         self.setObjectName("promote_dialog")
         self.setWindowTitle(tr("Promote to library"))
         self._taken = frozenset((*taken, NEUTRAL, RANDOM))
-        newest = training.comparison
+        suggested = suggestion(training, self._taken)
         about = Label(
             tr(
                 "The best policy of {training} so far goes into your library. Every scenario can then name it: {how}.",
@@ -47,19 +61,11 @@ class PromoteDialog(QDialog):
             self,
         )
         about.setWordWrap(True)
-        self.name = named(QLineEdit(_free_name(training.agent, self._taken), self), "promote_name")
+        self.name = named(QLineEdit(suggested.name, self), "promote_name")
         self.name.setMaxLength(MAX_NAME_LENGTH)
         self.note = named(QPlainTextEdit(self, tabChangesFocus=True), "promote_note")
         self.note.setPlaceholderText(tr("Strengths and weaknesses"))
-        if newest is not None and newest.best_classic:
-            self.note.setPlainText(
-                tr(
-                    "{gain} times the goodput of {classic} on {scenario}, held-out seeds.",
-                    gain=f"{newest.gain:.2f}",
-                    classic=newest.best_classic,
-                    scenario=training.scenario,
-                )
-            )
+        self.note.setPlainText(suggested.note)
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
         self.problem = named(Label(self, wordWrap=True), "promote_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")

@@ -11,11 +11,12 @@ from PySide6.QtCore import QTimer, Signal
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.catalog.core.uses import policies_of
 from subflow_app.features.editor.qt.documents import set_value
+from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.toolkit.action_bar import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 from subflow_app.toolkit.feature import FeatureHolder, PanelFeature
-from subflow_app.toolkit.ports import StudyPorts
+from subflow_app.toolkit.ports import PanelPorts
 from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ TRAINING_MENU = (
     "train.evaluate",
     "train.race",
     "-",
+    "train.use",
     "train.promote",
     "-",
     "train.export_figure",
@@ -48,7 +50,7 @@ TRAINING_MENU = (
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
-class TrainingPorts(StudyPorts, Protocol):
+class TrainingPorts(PanelPorts, Protocol):
     """Parts of the window that the Train page uses."""
 
     documents: Documents
@@ -172,6 +174,24 @@ class TrainingSession(PanelFeature["TrainPage"]):
             use = partial(self._use, name, controller, flows) if flows else None
             self._notices.promoted(name, controller, use)
 
+    def use(self) -> None:
+        """Copies the best policy of the selected training run into the library, and uses it in the open scenario.
+
+        Raises:
+            InputError: if no flow of the scenario can use the controller of the policy.
+        """
+        selected = self.content.selected()
+        if len(selected) != 1:
+            return
+        self._documents.settling.emit()
+        controller = selected[0].controller
+        flows = self._flows_for(controller)
+        if not flows:
+            raise InputError(tr("No flow of the scenario can use {controller}: add one.", controller=controller))
+        path = self.content.promote(asks=False)
+        if path is not None:
+            self._use(path.stem, controller, flows)
+
     def _flows_for(self, controller: str) -> list[str]:
         """Flows of the open scenario that use a controller, or else all flows that can."""
         scenario = self._documents.doc.scenario
@@ -192,7 +212,9 @@ class TrainingSession(PanelFeature["TrainPage"]):
         for flow in flows:
             set_value(stack, doc, f"flows.{flow}.controller", {"name": controller, "policy": name})
         stack.endMacro()
-        self.ports.tell(tr("{flows} now use the policy {name}; Undo takes it back.", flows=", ".join(flows), name=name))
+        self.ports.tell(
+            tr("{name} is now the policy of {flows}; Undo takes it back.", name=name, flows=", ".join(flows))
+        )
 
     def may_close(self) -> bool:
         """Asks whether to stop active training runs or leave them running; returns False to keep the window open."""
@@ -281,6 +303,14 @@ def open_desk(store: Store | None) -> Trainings:
 def rows() -> Iterator[ActionSpec[FeatureHolder]]:
     """Entries of the Train menu."""
     yield ActionSpec(
+        "train.show",
+        "Show the &trainings",
+        "Show the page on which agents are trained, and their trainings",
+        "train",
+        (),
+        lambda w, _: w.features[TrainingSession].ports.workspaces.go_to(TrainingSession.panel_name),
+    )
+    yield ActionSpec(
         "train.start",
         "&Start training",
         "Train an agent with the settings of the Train page; several trainings can run at once",
@@ -347,6 +377,16 @@ def rows() -> Iterator[ActionSpec[FeatureHolder]]:
             VALID,
             NOT_RUNNING,
         ),
+        Scope.TRAINING,
+    )
+    yield ActionSpec(
+        "train.use",
+        "&Use in this scenario",
+        "Put the best policy of the selected training into your library, and use it in the scenario in the window",
+        "accept",
+        (),
+        lambda w, _: w.features[TrainingSession].use(),
+        (possible("train.use", translatable("select one training on the Train page that has a policy")), VALID),
         Scope.TRAINING,
     )
     yield ActionSpec(

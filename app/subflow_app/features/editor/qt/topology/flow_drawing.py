@@ -51,7 +51,7 @@ def path_words(path: DraftPath) -> str:
     words = [
         fmt.rate(facts.rate_bps) if facts.rate_bps != float("inf") else fmt.UNLIMITED,
         fmt.time(facts.delay_s),
-        tr("loss {ratio}", ratio=fmt.ratio(facts.loss)) if facts.loss else "",
+        tr("loss of data {ratio}", ratio=fmt.ratio(facts.loss)) if facts.loss else "",
         trn("{count} link", "{count} links", len(path.links)),
         tr("disjoint") if path.is_disjoint else "",
     ]

@@ -332,12 +332,12 @@ def heat_map(study: SweepStudy, figure: str, x: str, y: str = "", fixed: Mapping
             found = means[row][column]
             lines = [level_text(across, column), level_text(up, row)]
             if math.isfinite(found.mean):
-                told = trn("{count} run", "{count} runs", found.n)
+                message = trn("{count} run", "{count} runs", found.n)
                 if len(points) > 1:
-                    told = tr(
-                        "mean over {count} settings of the other parameters, {runs}", count=len(points), runs=told
+                    message = tr(
+                        "mean over {count} settings of the other parameters, {runs}", count=len(points), runs=message
                     )
-                lines += [shown.mean_text(found), told]
+                lines += [shown.mean_text(found), message]
             else:
                 lines.append(tr("no run yet"))
             hits.append(Hit(column, row, "\n".join(filter(None, lines)), tuple(points)))

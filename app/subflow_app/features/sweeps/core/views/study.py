@@ -109,8 +109,10 @@ class StudyFigure(Measure):
             mean = found.mean * self.scale
             most = min(_MOST_DECIMALS, max(0, _MOST_DIGITS - 1 - _exponent(mean)) if mean else _MOST_DECIMALS)
             decimals = min(max(0, 1 - _exponent(half)), most)
-            told = f"± {half:.{decimals}f}" if half >= 0.5 * 10.0**-decimals else f"± <{10.0**-decimals:.{decimals}f}"
-            text = f"{mean:.{decimals}f} {told}"
+            message = (
+                f"± {half:.{decimals}f}" if half >= 0.5 * 10.0**-decimals else f"± <{10.0**-decimals:.{decimals}f}"
+            )
+            text = f"{mean:.{decimals}f} {message}"
         else:
             text = f"{self.text(found.mean, with_unit=False)} ± 0"
         return f"{text} {self.unit}" if self.unit and with_unit else text
@@ -118,8 +120,8 @@ class StudyFigure(Measure):
     def mean_text(self, found: Estimate) -> str:
         """Name and mean of the figure, with an interval that is marked as the 95 % interval."""
         value = self.interval_text(found)
-        told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
-        return f"{self.name}: {told}"
+        interval = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
+        return f"{self.name}: {interval}"
 
 
 class StudyRun(NamedTuple):
