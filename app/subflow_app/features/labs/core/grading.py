@@ -19,7 +19,7 @@ from subflow_app.features.labs.core.lab import Lab, Step
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.own_numbers import normal_code
 from subflow_app.features.labs.core.progress import StepProgress, read_step
-from subflow_app.features.labs.core.result_file import RunsAgain, code_of, read_result, verify_result
+from subflow_app.features.labs.core.result_file import RunsAgain, code_of, has_own, read_result, verify_result
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
@@ -157,6 +157,7 @@ class _Seen:
         paces: files by their acts with the seconds since the first, which a shift of all times does not change.
         curves: files by step and drawn curve.
         codes: files by the code of their own numbers.
+        uncoded: files without a code, in labs with numbers of one's own.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -164,6 +165,7 @@ class _Seen:
     paces: dict[tuple[tuple[str, float], ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     curves: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     codes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    uncoded: list[str] = field(default_factory=list)
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -360,6 +362,8 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
     code = normal_code(code_of(document))
     if code:
         seen.codes[code].append(file)
+    elif has_own(document):
+        seen.uncoded.append(file)
     pace = _pace(made)
     if len(pace) >= _ALIKE:
         seen.paces[pace].append(file)
@@ -402,6 +406,8 @@ def _copies(seen: _Seen) -> dict[str, list[str]]:
             told[one].append(f"the same work as in {other}: all times are equal up to a shift")
     for one, other in _pairs(seen.codes.values()):
         told[one].append(f"the same code for its own numbers as in {other}")
+    for file in seen.uncoded if seen.codes else ():
+        told[file].append("no code for its own numbers, unlike other files: it has the numbers of the book")
     for one, other in _pairs(seen.curves.values()):
         told[one].append(f"the same drawn curve as in {other}")
     return told
