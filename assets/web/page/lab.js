@@ -41,6 +41,8 @@ class Lab {
     this.draw();
   }
   explained_run() { return this.newest().run; }
+  takes_trials() { return this.newest() === this.progress.runs[this.progress.runs.length - 1]; }
+  trial(change) { return this.newest().scenario === this.progress.state.scenario ? this.form.trial(change) : null; }
   move_to(time) {
     this.time = time;
     this.draw();
