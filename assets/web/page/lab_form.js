@@ -18,7 +18,7 @@ class SettingsForm {
       menu.addEventListener("change", () => this.change(fresh_state(Number(menu.value))));
       parts.push(element("label", {}, `${say("scenario")}: `, menu));
     }
-    const reset = element("button", { type: "button" }, say("lab_reset")), save = element("button", { type: "button", class: "quiet" }, say("save_scenario"));
+    const reset = element("button", { type: "button", id: "reset" }, say("lab_reset")), save = element("button", { type: "button", class: "quiet" }, say("save_scenario"));
     reset.addEventListener("click", () => this.change(fresh_state(this.state.scenario)));
     save.addEventListener("click", () => this.host.save_scenario());
     const seed = this.seed();

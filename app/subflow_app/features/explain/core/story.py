@@ -115,7 +115,7 @@ PAGE_WORDS: Mapping[str, Sequence[str]] = {
     ),
     "quiet": ("Nothing happened here: the last decision of {owner} came {gap} earlier.",),
 }
-"""Texts of stories for web pages, by cause or purpose: those of this module and of the card, with the same placeholders."""
+"""Texts of stories for web pages, by cause or purpose: those of this module and its card, with equal placeholders."""
 
 
 @dataclass(frozen=True, slots=True)

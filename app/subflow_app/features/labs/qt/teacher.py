@@ -252,7 +252,9 @@ class Teacher(QObject):
         if session is None or reader is None:
             return
         code = session.progress.code
-        student = ports.dialogs.line(tr("Your name"), tr("Your name, as your lecturer knows it:"), code)  # english: keep
+        student = ports.dialogs.line(
+            tr("Your name"), tr("Your name, as your lecturer knows it:"), code
+        )  # english: keep
         if not student or not student.strip():
             return
         name = f"{session.lab.name}-{file_stem(student)}.json"
@@ -321,7 +323,9 @@ class Teacher(QObject):
         folder = self._folder()
         begun = (folder.peek(lab.name) for lab in self._labs.values() if lab.own)
         known = next((progress.code for progress in begun if progress is not None and progress.code), "")
-        told = tr("In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it.")
+        told = tr(
+            "In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it."
+        )
         empty = tr("Leave the line empty for the numbers of the book.")
         return self.ports.dialogs.line(tr("Your own numbers"), f"{told}\n{empty}", known)
 
