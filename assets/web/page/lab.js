@@ -95,7 +95,7 @@ class Lab {
     this.at("recorded").hidden = true;
     this.at("app").hidden = false;
     if (this.progress.code === null) await this.ask_code();
-    if (has_own(this.data)) this.data.steps = own_steps(this.data, this.progress.code);
+    if (has_own_numbers(this.data)) this.data.steps = own_steps(this.data, this.progress.code);
     await this.restore();
     this.form = new SettingsForm(this);
     this.fill();

@@ -24,7 +24,7 @@ class Progress {
   // `code`: of the student's own numbers; null until it is asked for.
   begin() {
     const deal = hex_of(crypto.getRandomValues(new Uint8Array(8)));
-    Object.assign(this, { deal, begun_at: time_text(), finished_at: "", steps: {}, skipped: [], kept_runs: [], sweeps: [], state: fresh_state(), student: "", shown: "", code: has_own(this.data) ? null : "" });
+    Object.assign(this, { deal, begun_at: time_text(), finished_at: "", steps: {}, skipped: [], kept_runs: [], sweeps: [], state: fresh_state(), student: "", shown: "", code: has_own_numbers(this.data) ? null : "" });
   }
 
   keep() {

@@ -1,6 +1,6 @@
 // Numbers of one's own, drawn from a student's code; equivalent to features/labs/core/own_numbers.py.
 
-function has_own(data) {
+function has_own_numbers(data) {
   return Object.keys(data.own.lists).length > 0;
 }
 

@@ -576,7 +576,7 @@ def _variants(lab: Lab, key: str) -> list[Lab]:
         key: key of the course; empty if the lab belongs to no course.
 
     Raises:
-        InputError: if there are too many combinations, or if they change the scenario in which the lab begins.
+        InputError: if the combinations are too many, or change the scenario in which the lab begins.
     """
     lists = own_lists(lab)
     count = math.prod(map(len, lists.values()))

@@ -251,10 +251,8 @@ class Teacher(QObject):
         session, reader, ports = self.begun, self._evidence, self.ports
         if session is None or reader is None:
             return
-        code = session.progress.code
-        student = ports.dialogs.line(
-            tr("Your name"), tr("Your name, as your lecturer knows it:"), code
-        )  # english: keep
+        asked = tr("Your name, as your lecturer knows it:")  # english: keep
+        student = ports.dialogs.line(tr("Your name"), asked, session.progress.code)
         if not student or not student.strip():
             return
         name = f"{session.lab.name}-{file_stem(student)}.json"
