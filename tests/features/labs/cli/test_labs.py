@@ -24,6 +24,7 @@ from subflow_app.features.labs.core.progress import ProgressFolder
 from subflow_app.features.labs.core.runner import LabRunner
 from subflow_app.features.labs.core.solution import COMPUTED, Order, parse_order
 from subflow_app.foundation.paths import default_database, labs_directory
+from subflow_app.foundation.toml_edit import Lines, set_value
 from subflow_app.shell.commands import app
 from subflow_store import open_store
 
@@ -224,10 +225,13 @@ class TerminalStudent:
                     f"{key} = {value if value in ('true', 'false') else json.dumps(value)}"
                     for key, value in order.values.items()
                 ]
-                self._write("\n".join(("\n[[events]]", *lines, "")))
+                with Path(self.file).open("a", encoding="utf-8") as file:
+                    file.write("\n".join(("\n[[events]]", *lines, "")))
             case "script":
                 content = (self.lab.path.parent / order.words[1]).read_text(encoding="utf-8")
-                self._write(f"\n[controllers.{order.words[0]}]\ncontent = {json.dumps(content)}\n")
+                text = Path(self.file).read_text(encoding="utf-8")
+                place = ("controllers", order.words[0], "content")
+                Path(self.file).write_text(set_value(text, place, Lines(content)), encoding="utf-8")
             case "run":
                 first, _, last = order.values.get("seeds", order.values.get("seed", "")).partition("..")
                 for seed in range(int(first), int(last or first) + 1) if first else [None]:
@@ -277,10 +281,6 @@ class TerminalStudent:
 
     def _sets(self) -> list[str]:
         return [f"--set={key}={value}" for key, value in self.changes.items()]
-
-    def _write(self, text: str) -> None:
-        with Path(self.file).open("a", encoding="utf-8") as file:
-            file.write(text)
 
     def _act(self, *words: object) -> str:
         answer = self.subflow(*words)

@@ -409,7 +409,7 @@ def test_a_lab_with_numbers_for_each_student_asks_for_the_code_first(
     qtbot.waitUntil(lambda: labs.begun is not None)
     rate = lab_file.load_lab(lab.path, code="Ada").own["rate"]
     assert f"Your rate is {rate}." in labs.panel.step.text.text()
-    assert labs.panel.step.lab_title.text() == "Lab 1: A small lab (numbers of Ada)"
+    assert labs.panel.step.lab_title.text() == "Lab 1 for Ada: A small lab"
     # The window asks no second time, writes the code into the result, and offers it when the lab begins anew.
     labs.to_list()
     labs.panel.list.begin.click()
