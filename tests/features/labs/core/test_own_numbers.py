@@ -114,7 +114,8 @@ def test_a_class_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, tmp_path:
     made["eve"] = json.loads(json.dumps(made["bob"]))  # Bob's work with a code of its own
     made["eve"] |= {"student": "Eve", "own": {"code": "eve", "values": made["bob"]["own"]["values"]}}
     made["fay"] = work_of(tmp_path / "fay", "", "Fay")  # with the numbers of the book
-    for name in ("dan", "eve"):
+    made["gus"] = {name: value for name, value in made["fay"].items() if name != "own"} | {"student": "Gus"}
+    for name in ("dan", "eve", "gus"):
         sign_anew(made[name])
     for name, document in made.items():
         write_result(folder / f"{name}.json", document)
@@ -124,12 +125,12 @@ def test_a_class_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, tmp_path:
     with (tmp_path / "class.csv").open(encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert {name: row["outcome"] for name, row in rows.items()} == {
-        **dict.fromkeys(("Ada", "Bob", "Cleo", "Dan", "Fay"), "confirmed"),
+        **dict.fromkeys(("Ada", "Bob", "Cleo", "Dan", "Fay", "Gus"), "confirmed"),
         "Eve": "contradicted",
     }
     assert [rows[name]["code"] for name in ("Ada", "Dan", "Eve")] == ["ada", "ada", "eve"]
     assert "the same code for its own numbers as in ada.json" in rows["Dan"]["anomalies"]
-    assert "no code for its own numbers, unlike other files" in rows["Fay"]["anomalies"]
+    assert all("no code for its own numbers, unlike other files" in rows[name]["anomalies"] for name in ("Fay", "Gus"))
     assert 'its own numbers are not those of the code "eve"' in rows["Eve"]["anomalies"]
     assert (rows["Ada"]["credit_percent"], rows["Cleo"]["credit_percent"]) == ("100.0", "87.5")
     with (tmp_path / "steps.csv").open(encoding="utf-8") as file:

@@ -19,7 +19,7 @@ from subflow_app.features.labs.core.lab import Lab, Step
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.own_numbers import normal_code
 from subflow_app.features.labs.core.progress import StepProgress, read_step
-from subflow_app.features.labs.core.result_file import RunsAgain, code_of, has_own, read_result, verify_result
+from subflow_app.features.labs.core.result_file import RunsAgain, code_of, read_result, verify_result
 from subflow_app.foundation.confirmation import Confirmation
 from subflow_app.foundation.errors import InputError, LabError
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
@@ -240,7 +240,7 @@ def _grade(
     steps = _steps(lab, made)
     minutes = _minutes(document, made)
     anomalies = [*verdict.problems, *verdict.doubts, *_odd_times(document, made, lab, minutes)]
-    _remember(seen, path.name, document, made)
+    _remember(seen, path.name, document, made, has_own=lab is not None and bool(lab.own))
     return Grade(
         path.name,
         student=readable_line(document["student"]),
@@ -351,7 +351,9 @@ def _guesses(step: StepProgress) -> int:
     return found
 
 
-def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping[str, StepProgress]) -> None:
+def _remember(
+    seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping[str, StepProgress], *, has_own: bool
+) -> None:
     seen.begun[str(document.get("begun_at")), str(document.get("deal"))].append(file)
     for name, step in made.items():
         for question, given in step.answers.items():
@@ -362,7 +364,7 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
     code = normal_code(code_of(document))
     if code:
         seen.codes[code].append(file)
-    elif has_own(document):
+    elif has_own:
         seen.uncoded.append(file)
     pace = _pace(made)
     if len(pace) >= _ALIKE:

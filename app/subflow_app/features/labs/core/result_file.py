@@ -536,12 +536,6 @@ def code_of(document: Mapping[str, Any]) -> str:
     return code if isinstance(code, str) else ""
 
 
-def has_own(document: Mapping[str, Any]) -> bool:
-    """True if the lab of a result has numbers of one's own."""
-    own = document.get("own")
-    return isinstance(own, dict) and bool(own.get("values"))
-
-
 def _own_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
     """Draw the student's own numbers again, and compare them with those of the file."""
     own = document.get("own")
