@@ -219,7 +219,13 @@ class TerminalStudent:
             case "open":
                 self.file, self.changes = order.words[0], {}
             case "set":
-                self.changes |= order.values
+                # The short form of an algorithm replaces its options.
+                kept = {
+                    key: value
+                    for key, value in self.changes.items()
+                    if not key.startswith(tuple(f"{each}." for each in order.values))
+                }
+                self.changes = kept | order.values
             case "event":
                 lines = [
                     f"{key} = {value if value in ('true', 'false') else json.dumps(value)}"
