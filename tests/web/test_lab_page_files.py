@@ -7,10 +7,10 @@ import json
 import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from PySide6.QtQml import QJSEngine
+from PySide6.QtQml import QJSEngine, QJSValue
 from PySide6.QtWidgets import QApplication
 from tests.helpers.labs import small_lab
 from tests.helpers.pages import packed_text
@@ -164,10 +164,11 @@ def test_a_page_draws_the_same_numbers_of_ones_own(qapp: QApplication) -> None:
     source = (ASSETS / "page" / "own_numbers.js").read_text(encoding="utf-8")
     # The engine of the test has no TextEncoder; browsers compute hashes in another script, which signs results, too.
     engine.evaluate(f"var digests = {json.dumps(digests)}, utf8 = (text) => text, sha256 = (text) => digests[text];")
-    assert not engine.evaluate(source).isError()
+    assert not cast("QJSValue", engine.evaluate(source)).isError()
     lists = {"loss": [f"{each} %" for each in range(7)], "delay": [f"{each} ms" for each in range(300)]}
     for code in CODES:
-        found = engine.evaluate(f"JSON.stringify(drawn_places({json.dumps(lists)}, {json.dumps(code)}))")
+        asked = f"JSON.stringify(drawn_places({json.dumps(lists)}, {json.dumps(code)}))"
+        found = cast("QJSValue", engine.evaluate(asked))
         places = json.loads(found.toString())
         assert [lists[name][place] for name, place in zip(lists, places, strict=True)] == [
             *drawn(lists, code).values()

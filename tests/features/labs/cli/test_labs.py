@@ -225,7 +225,7 @@ class TerminalStudent:
                     for key, value in self.changes.items()
                     if not key.startswith(tuple(f"{each}." for each in order.values))
                 }
-                self.changes = kept | order.values
+                self.changes = {**kept, **order.values}
             case "event":
                 lines = [
                     f"{key} = {value if value in ('true', 'false') else json.dumps(value)}"
