@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
+from PySide6.QtQml import QJSEngine, QJSValue
+from PySide6.QtWidgets import QApplication
 from tests.helpers.labs import small_lab
 from tests.helpers.pages import packed_text
+from tests.helpers.web_core import ASSETS
 
 from subflow_app.features.exporting.core import lab_page
 from subflow_app.features.exporting.core.lab_page import beyond_pages, lab_document, write_lab_page
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.labs.core.lab import Lab
-from subflow_app.features.labs.core.lab_file import lab_names, load_lab, parse_lab
+from subflow_app.features.labs.core.lab_file import lab_names, load_lab, own_lists, parse_lab
+from subflow_app.features.labs.core.own_numbers import drawn, normal_code
 from subflow_app.features.labs.core.publishing import published_text
 from subflow_app.features.labs.core.sealing import Sealed
 from subflow_app.foundation.errors import InputError, LabError
@@ -142,3 +148,58 @@ def test_markdown_becomes_no_markup_of_its_own() -> None:
         "<ul><li>one</li><li><code>two*</code> more</li></ul>"
         '<p><a href="https://rfc" rel="noopener">RFC</a> [x](javascript:y)</p>'
     )
+
+
+CODES = ("", "Ada", "  ada   LOVELACE ", "Zoë Straße", "GROẞ", "ΝΙΚΟΣ", "Işık", "4711")
+
+
+def test_a_page_draws_the_same_numbers_of_ones_own(qapp: QApplication) -> None:
+    assert qapp is not None  # the engine needs an application
+    engine = QJSEngine()
+    digests = {
+        f"{normal_code(code)}\0{name}": list(hashlib.sha256(f"{normal_code(code)}\0{name}".encode()).digest())
+        for code in CODES
+        for name in ("loss", "delay")
+    }
+    source = (ASSETS / "page" / "own_numbers.js").read_text(encoding="utf-8")
+    # The engine of the test has no TextEncoder; browsers compute hashes in another script, which signs results, too.
+    engine.evaluate(f"var digests = {json.dumps(digests)}, utf8 = (text) => text, sha256 = (text) => digests[text];")
+    assert not cast("QJSValue", engine.evaluate(source)).isError()
+    lists = {"loss": [f"{each} %" for each in range(7)], "delay": [f"{each} ms" for each in range(300)]}
+    for code in CODES:
+        asked = f"JSON.stringify(drawn_places({json.dumps(lists)}, {json.dumps(code)}))"
+        found = cast("QJSValue", engine.evaluate(asked))
+        places = json.loads(found.toString())
+        assert [lists[name][place] for name, place in zip(lists, places, strict=True)] == [
+            *drawn(lists, code).values()
+        ], code
+
+
+@pytest.mark.parametrize("name", ["2", "3"])
+def test_a_page_has_the_steps_of_each_combination_of_numbers(name: str) -> None:
+    lab = load_lab(name, language="en")
+    document = lab_document(lab, language="en")
+    lists, variants = document["own"]["lists"], document["own"]["steps"]
+    assert list(lists) == list(own_lists(lab)) == list(lab.own)
+    assert len(variants) == math.prod(map(len, lists.values()))
+    assert variants[0] == []  # the numbers of the book
+    (step,) = variants[-1]
+    assert step["id"] == "yours"
+    assert all(values[-1] in step["text"] for values in lists.values())
+    assert all("sealed" not in question for question in step["questions"])
+    # The other questions stay sealed.
+    sealed = [question for each in document["steps"] if each["id"] != "yours" for question in each["questions"]]
+    assert any("sealed" in question for question in sealed)
+
+
+def test_own_numbers_that_a_page_cannot_have_are_refused(tmp_path: Path) -> None:
+    text = small_lab(tmp_path).path.read_text(encoding="utf-8")
+    many = text.replace(
+        "[[steps]]", f"[own]\nrate = {json.dumps([f'{rate} Mbit/s' for rate in range(1, 202)])}\n\n[[steps]]", 1
+    )
+    with pytest.raises(InputError, match="have 201 combinations; allowed: at most 200"):
+        lab_document(small_lab(tmp_path, many), language="en")
+    begun = text.replace('duration = "30s"', 'duration = "{own:time}"')
+    begun = begun.replace("[[steps]]", '[own]\ntime = ["20s", "30s"]\n\n[[steps]]', 1)
+    with pytest.raises(InputError, match="change the scenario in which it begins"):
+        lab_document(small_lab(tmp_path, begun), language="en")

@@ -152,6 +152,29 @@ def test_every_lab_that_can_be_a_page_is_done_as_one(browser: Browser, name: str
     lab = load_lab(name, language="en")
     opened(browser, write_lab_page(lab, tmp_path / "lab.html", language="en"))
     student = LabStudent(browser, lab)
+    if lab.own:
+        student.begin_as("")
     student.do_all()
     verdict = verify_result(read_result(student.hand_in("Ada", folder_of(browser))), lab)
+    assert (verdict.outcome, verdict.problems, verdict.doubts) == ("confirmed", (), ())
+
+
+def test_a_lab_with_numbers_for_each_student_is_done_with_those_of_the_code(browser: Browser, tmp_path: Path) -> None:
+    lab = load_lab("3", language="en", code="Zoë Straße")
+    assert lab.own != load_lab("3", language="en").own
+    page = write_lab_page(load_lab("3", language="en"), tmp_path / "lab.html", language="en")
+    opened(browser, page)
+    assert browser.run("document.getElementById('bench').hidden")
+    student = LabStudent(browser, lab)
+    student.begin_as("Zoë Straße")
+    assert "numbers of Zoë Straße" in browser.run("document.getElementById('progress').textContent")
+    assert browser.run("document.getElementById('student').value") == "Zoë Straße"
+    # The page remembers the code.
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+    assert browser.run("document.getElementById('code')") is None
+    student.do_all()
+    result = read_result(student.hand_in("Zoë", folder_of(browser)))
+    assert result["own"] == {"code": "Zoë Straße", "values": dict(lab.own)}
+    verdict = verify_result(result, load_lab("3", language="en"))
     assert (verdict.outcome, verdict.problems, verdict.doubts) == ("confirmed", (), ())

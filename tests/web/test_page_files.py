@@ -62,6 +62,13 @@ def test_it_is_small_and_asks_no_network(page: Path) -> None:
         assert not re.search(r"(src|href)=|https?://|import\(|fetch\(|eval\(", part)
 
 
+def test_the_worker_looks_at_the_memory_only_after_the_call_that_may_let_it_grow(page: Path) -> None:
+    worker = packed_text(page.read_text(encoding="utf-8"), "worker")
+    assert "core.memory.buffer" in worker
+    # JavaScript evaluates the buffer first, which the call would detach.
+    assert not re.search(r"core\.memory\.buffer, core\.", worker)
+
+
 @pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
 def test_its_faint_text_can_be_read(page: Path, scheme: int) -> None:
     text = page.read_text(encoding="utf-8")

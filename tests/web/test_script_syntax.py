@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from pathlib import Path
 
 import tree_sitter_javascript
 from tests.helpers.members import for_each
 from tests.helpers.web_core import ASSETS
 from tree_sitter import Language, Node, Parser
+
+from subflow_app.features.exporting.core.lab_page import LAB
+from subflow_app.features.exporting.core.web_page import RUNS, PageKind
 
 PARSER = Parser(Language(tree_sitter_javascript.language()))
 SCRIPTS = sorted(ASSETS.rglob("*.js"))
@@ -26,3 +31,12 @@ def first_error(node: Node) -> str:
 def test_a_script_is_javascript(path: Path) -> None:
     root = PARSER.parse(path.read_bytes()).root_node
     assert not root.has_error, first_error(root)
+
+
+@for_each("kind", [RUNS, LAB], ids=lambda kind: kind.frame)
+def test_no_two_scripts_of_a_page_define_the_same_name(kind: PageKind) -> None:
+    """All scripts of a page share one scope, in which the last function of a name replaces the others."""
+    sources = [(ASSETS / "page" / name).resolve().read_text(encoding="utf-8") for name in kind.scripts]
+    names = Counter(re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", "\n".join(sources), re.MULTILINE))
+    assert len(names) > 100
+    assert [name for name, count in names.items() if count > 1] == []

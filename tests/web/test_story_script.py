@@ -55,22 +55,28 @@ def script(qapp: QApplication) -> QJSEngine:
       const quantity = (value) => value < 1 ? Number((1e3 * value).toPrecision(3)) + " ms" : value + " s";
       {source}
       const run = {{
-        info: {{ links: [{{ name: "lte" }}, {{ name: "wifi" }}] }},
+        info: {{ links: [{{ name: "lte" }}, {{ name: "wifi" }}], duration_s: 60 }},
+        scenario: {{ links: [{{ rate: 8e6 }}, {{ rate: 8e6 }}, {{ rate: "inf" }}, {{ queue_limit_bytes: 3000 }}] }},
         marks_between() {{ return [{{ time: 25, kind: {down}, owner: 3 }}]; }},
       }};
-      return {{ told: (decision) => story_of(run, decision) }};
+      const [told, tries, picture] = [story_of, tries_of, picture_of].map((act) => (decision) => act(run, decision));
+      return {{ told, tries, picture }};
     }})()"""
     found = cast("QJSValue", made.evaluate(text))
     assert not found.isError(), found.toString()
     return made
 
 
-def story(script: QJSEngine, cause: str, *losses: dict[str, Any], **numbers: float) -> list[list[str]]:
+def asked(script: QJSEngine, act: str, cause: str, *losses: dict[str, Any], **numbers: float) -> Any:
     told = [{"name": name, "value": value} for name, value in numbers.items()]
     decision = {"cause": cause, "time_s": 26.0, "losses": losses, "loss_count": len(losses), "numbers": told}
-    found = cast("QJSValue", script.evaluate(f"JSON.stringify(page.told({json.dumps(decision)}))"))
+    found = cast("QJSValue", script.evaluate(f"JSON.stringify(page.{act}({json.dumps(decision)}))"))
     assert not found.isError(), found.toString()
-    return cast("list[list[str]]", json.loads(found.toString()))
+    return json.loads(found.toString())
+
+
+def story(script: QJSEngine, cause: str, *losses: dict[str, Any], **numbers: float) -> list[list[str]]:
+    return cast("list[list[str]]", asked(script, "told", cause, *losses, **numbers))
 
 
 def test_a_full_queue_is_named_with_its_content(script: QJSEngine) -> None:
@@ -90,3 +96,46 @@ def test_an_outage_is_named_with_its_start_and_the_timeout(script: QJSEngine) ->
 def test_a_late_packet_was_not_lost_and_an_ack_lost_nothing(script: QJSEngine) -> None:
     assert story(script, "loss", LATE)[0][0].endswith("Not lost: it was late")
     assert story(script, "ack") == [["Nothing was lost", ""]]
+
+
+def test_the_picture_of_the_queue_begins_a_round_trip_before_the_drop_and_ends_after_the_notice(
+    script: QJSEngine,
+) -> None:
+    picture = asked(script, "picture", "loss", FULL)
+    assert picture["link"] == 0
+    assert picture["times"] == sorted(picture["times"])
+    assert (picture["times"][0], picture["times"][-1]) == (21_463_000_000, 21_746_000_000)
+    assert 21_609_000_000 in picture["times"]
+    assert asked(script, "picture", "loss", DOWN)["link"] == 3
+    assert asked(script, "picture", "loss", LATE) is None
+    assert asked(script, "picture", "ack") is None
+
+
+@pytest.mark.parametrize(
+    ("loss", "told"),
+    [
+        (FULL, ("Try a longer queue at lte", 21.608999, "forward", "queue", 200, "200pkt")),
+        (
+            FULL | {"limit_pkts": None, "link": "wifi/reverse"},
+            ("Try a longer queue at wifi", 21.608999, "reverse", "queue", None, "6000B"),
+        ),
+        (FULL | {"fate": FATES.index("marked")}, ("Try a faster lte", 21.608999, "forward", "rate", 16e6, "16Mbit/s")),
+        (
+            FULL | {"fate": FATES.index("random")},
+            ("Try lte without random loss", 21.608999, "forward", "loss", 0, "0%"),
+        ),
+        (DOWN, ("Try it without the outage of wifi", 25.001, "reverse", "up", True, "true")),
+    ],
+    ids=["full queue", "full queue in bytes", "mark", "random loss", "outage"],
+)
+def test_changes_to_try_are_those_of_the_window(script: QJSEngine, loss: dict[str, Any], told: tuple[Any, ...]) -> None:
+    (change,) = asked(script, "tries", "loss", loss)
+    assert tuple(change[name] for name in ("text", "at", "direction", "key", "value", "shown")) == told
+    assert change["link"] == loss["link"].partition("/")[0]
+
+
+def test_nothing_is_tried_without_a_cause_in_the_network(script: QJSEngine) -> None:
+    assert asked(script, "tries", "loss", LATE) == []
+    assert asked(script, "tries", "ack") == []
+    unlimited = FULL | {"fate": FATES.index("queue_law"), "link": "wifi/forward"}
+    assert asked(script, "tries", "loss", unlimited) == []

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.full("two browsers start and simulate")
 
 WHY = "document.getElementById('why_answer').textContent"
 THROUGHPUT, CWND, QUEUE = 0, 1, 3  # places of charts
-DROPS = {"21.747 s": (21.747, 0.6), "34.041 s": (34.041, 0.6), "10.793 s": (10.793, 0.85)}  # time, share of the height
+DROPS = {"21.746 s": (21.746, 0.6), "34.041 s": (34.041, 0.6), "10.791 s": (10.791, 0.85)}  # time, share of the height
 
 
 def opened_in(browser: Browser, path: Path, width: int = 1366, height: int = 768) -> Browser:
@@ -111,11 +111,40 @@ def test_the_line_leads_to_the_numbers(demo: Browser) -> None:
     assert (units["best"], units["total rate"], units["acked"]) == ("pkt/s²", "pkt/s", "pkt")
 
 
+def test_a_drop_has_a_picture_of_its_queue_and_a_change_to_try(demo: Browser) -> None:
+    click(demo, CWND, 21.746, 0.6)
+    wait_until(demo, "document.querySelector('#why_answer .queue svg')")
+    picture = "document.querySelector('#why_answer .queue')"
+    assert demo.run(f"{picture}.getAttribute('aria-label')").startswith("Queue of lte: 100 packets at 21.6")
+    assert demo.run(f"{picture}.querySelector('text').textContent") == "full: 100"
+    assert demo.run(f"{picture}.previousElementSibling.textContent").startswith("21.6")
+    # The cross lies on the line of the limit.
+    limit = demo.run(f"{picture}.querySelector('.limit').getAttribute('d')").split()[1].partition("h")[0]
+    assert demo.run(f"{picture}.querySelector('.drop').getAttribute('transform')").endswith(f" {limit})")
+
+    assert demo.run("document.querySelector('[data-try]').textContent") == "Try a longer queue at lte"
+    Hands(demo).click("[data-try]")
+    wait_until(demo, "document.getElementById('changed').textContent.includes('lte: Queue 100 → 200 pkt')")
+    wait_until(demo, READY)
+    assert demo.run("document.getElementById('differences').children.length") > 0
+    # The run with a change of its own offers no further change.
+    wait_until(demo, "document.querySelector('#why_answer [data-try]') === null")
+    demo.run("(document.querySelector('#whatif_place button[type=button]').click(), 0)")
+    wait_until(demo, "document.querySelector('#why_answer [data-try]') !== null")
+
+
+def test_an_outage_names_the_command_that_leaves_it_out(demo: Browser) -> None:
+    click(demo, CWND, 25.576, 0.9)
+    wait_until(demo, f"{WHY}.includes('Try it without the outage of wifi')")
+    assert "subflow fork RUN --at 25.001s --set links.wifi." in demo.run(WHY)
+
+
 def test_w_answers_while_a_control_has_the_focus(run: Browser) -> None:
     for time_s, place in enumerate(("#play", "#speed", "#why_owner", "#time", "#theme"), 2):
         move_to(run, time_s)
         press_w(run, f"document.querySelector('{place}')")
-        wait_until(run, f"parseFloat({WHY}) > {time_s - 0.5} && parseFloat({WHY}) <= {time_s}")
+        line = "parseFloat(document.querySelectorAll('.answer')[1].textContent)"
+        wait_until(run, f"{line} > {time_s - 0.5} && {line} <= {time_s}")
 
 
 def test_w_is_a_letter_in_a_text(run: Browser) -> None:
@@ -145,7 +174,7 @@ def test_an_event_chooses_its_subflow_and_time(demo: Browser) -> None:
     assert demo.run("why_owner.value") == "0"
     assert demo.run("document.getElementById('now').textContent") == "25.576 s"
     line = demo.run("document.querySelectorAll('.answer')[1].textContent")
-    assert line == "25.576 s: Retransmission timeout, ssthresh = 20 pkt (50 % of cwnd), cwnd 40.3014 → 1 pkt"
+    assert line == "25.576 s: Retransmission timeout, ssthresh = 20 pkt (50 % of cwnd), cwnd 40.3028 → 1 pkt"
     assert is_in_sight(demo, "#why_answer") or is_in_sight(demo, ".chart + .chart .answer")
 
 
@@ -175,7 +204,7 @@ def test_events_say_what_has_changed(demo: Browser) -> None:
     assert values["Link changes", "15 s"] == "rate 12 → 4 Mbit/s"
     assert values["Link changes", "36 s"] == "rate 4 → 12 Mbit/s"
     assert values["Link down", "25 s"] == ""
-    assert values["Loss, fast retransmit", "21.747 s"] == "ssthresh 97.32 pkt"
+    assert values["Loss, fast retransmit", "21.746 s"] == "ssthresh 97.32 pkt"
     # Causes made by a reader behave in the same way.
     move_to(demo, 40)
     demo.run("(document.querySelector('input[name=from][value=cursor]').checked = true, 0)")
@@ -220,7 +249,7 @@ def test_from_the_page_to_the_cause_of_a_drop_takes_one_click(
     if not isinstance(browser, Chromium):
         pytest.skip("the size of the screen is set in Chromium")
     opened_in(browser, demo_path, *size)
-    time_s, share = DROPS["21.747 s"]
+    time_s, share = DROPS["21.746 s"]
     assert "Loss, fast retransmit" in click(browser, CWND, time_s, share)
     assert is_in_sight(browser, ".chart + .chart .answer")
     assert browser.problems == []

@@ -33,7 +33,8 @@ function system_calls(module) {
 }
 
 function text() {
-  return decoder.decode(new Uint8Array(core.memory.buffer, core.text(), core.text_size()));
+  const place = core.text(), size = core.text_size();
+  return decoder.decode(new Uint8Array(core.memory.buffer, place, size));
 }
 
 function give(bytes) {
@@ -53,8 +54,9 @@ function json(call, ...given) {
 }
 
 function column(run, number, count) {
-  // The memory may have grown and moved since the last call, which invalidates older views.
-  return new Float32Array(core.memory.buffer, core.column_values(run, number), count).slice();
+  // The call may let the memory grow and move, which detaches the buffer of before.
+  const place = core.column_values(run, number);
+  return new Float32Array(core.memory.buffer, place, count).slice();
 }
 
 function samples(run, numbers) {
@@ -164,6 +166,19 @@ const calls = {
     const decision = checked(core.explain(run, owner, at)) === 1 ? JSON.parse(text()) : null;
     const agent = checked(core.explain_agent(run, owner, at)) === 1 ? JSON.parse(text()) : null;
     return { decision, agent };
+  },
+  // Packets in the queue of a link direction at ascending times in ns.
+  queue({ run, link, times }) {
+    const fork = checked(core.fork_at(run, times[0], 1));
+    try {
+      const pkts = times.map((time) => {
+        checked(core.advance(fork, time, 1e12));
+        return json("look", fork).queue_pkts[link];
+      });
+      return { pkts };
+    } finally {
+      core.close_run(fork);
+    }
   },
   close({ run }) {
     forget_glance(run);

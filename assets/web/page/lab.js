@@ -41,6 +41,8 @@ class Lab {
     this.draw();
   }
   explained_run() { return this.newest().run; }
+  takes_trials() { return this.newest() === this.progress.runs[this.progress.runs.length - 1]; }
+  trial(change) { return this.newest().scenario === this.progress.state.scenario ? this.form.trial(change) : null; }
   move_to(time) {
     this.time = time;
     this.draw();
@@ -92,11 +94,32 @@ class Lab {
     }
     this.at("recorded").hidden = true;
     this.at("app").hidden = false;
+    if (this.progress.code === null) await this.ask_code();
+    if (has_own_numbers(this.data)) this.data.steps = own_steps(this.data, this.progress.code);
     await this.restore();
     this.form = new SettingsForm(this);
     this.fill();
     await this.chores.done();
     document.body.dataset.ready = "yes";
+  }
+
+  // Asks for the name or number from which the student's own numbers are drawn.
+  async ask_code() {
+    const parts = ["bench", "hand_in"].map((name) => this.at(name)), input = element("input", { type: "text", id: "code", autocomplete: "name", maxlength: "200" });
+    const ask = element("div", { class: "choices" }, element("label", {}, `${say("own_code")} `, input), element("button", { type: "submit", class: "main" }, say("own_go")));
+    const form = element("form", {}, element("h2", {}, say("own_title")), element("p", {}, say("own_help")), ask);
+    this.at("step").replaceChildren(form);
+    this.is_busy = true;
+    for (const part of parts) part.hidden = true;
+    input.focus();
+    document.body.dataset.ready = "yes";
+    const event = await new Promise((go) => form.addEventListener("submit", go));
+    event.preventDefault();
+    document.body.dataset.ready = "";
+    for (const part of parts) part.hidden = false;
+    this.is_busy = false;
+    this.progress.take_code(input.value);
+    this.at("student").value = this.progress.student;
   }
 
   // Repeats the runs made before the page was closed; their results are identical bit by bit.
@@ -264,7 +287,7 @@ class Lab {
       return element("li", {}, button);
     });
     this.at("steps").replaceChildren(...items);
-    this.at("progress").textContent = `${say("lab_progress", progress.passed, this.data.steps.length)} · ${say("lab_minutes", this.data.lab.minutes)}`;
+    this.at("progress").textContent = `${say("lab_progress", progress.passed, this.data.steps.length)} · ${say("lab_minutes", this.data.lab.minutes)}${progress.code ? ` · ${say("own_of", progress.code)}` : ""}`;
   }
 
   // After an action of the student: may pass the active step.

@@ -18,7 +18,7 @@ class SettingsForm {
       menu.addEventListener("change", () => this.change(fresh_state(Number(menu.value))));
       parts.push(element("label", {}, `${say("scenario")}: `, menu));
     }
-    const reset = element("button", { type: "button" }, say("lab_reset")), save = element("button", { type: "button", class: "quiet" }, say("save_scenario"));
+    const reset = element("button", { type: "button", id: "reset" }, say("lab_reset")), save = element("button", { type: "button", class: "quiet" }, say("save_scenario"));
     reset.addEventListener("click", () => this.change(fresh_state(this.state.scenario)));
     save.addEventListener("click", () => this.host.save_scenario());
     const seed = this.seed();
@@ -158,6 +158,24 @@ class SettingsForm {
   }
 
   // --- events
+
+  // An action that enters a change of the last run into the form of events; null if the form cannot express it.
+  trial({ link, direction, key, value, at }) {
+    const { links } = this.place.info, index = links.findIndex(({ name }) => name === link), { edit, follows } = links[index];
+    const is_possible = key === "up" || (edit[key] && value !== null && (direction === "forward" || follows[key]));
+    if (!is_possible) return null;
+    return () => {
+      const part = this.host.at("event_part"), what = this.host.at("event_what"), fork = this.host.at("event_fork");
+      part.open = true;
+      this.host.at("event_time").value = String(at);
+      this.host.at("event_link").value = String(index);
+      what.value = key === "up" ? "back" : key;
+      what.dispatchEvent(new Event("change"));
+      this.host.at("event_value").value = key === "up" ? "" : String(Number((value / LINK_KEYS[key].factor).toPrecision(9)));
+      part.scrollIntoView({ block: "center" });
+      fork.focus({ preventScroll: true });
+    };
+  }
 
   fill_event() {
     const form = this.host.at("event"), { info } = this.place;

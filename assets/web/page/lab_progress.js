@@ -14,21 +14,23 @@ class Progress {
     this.begin();
     try {
       const kept = JSON.parse(localStorage.getItem(this.place));
-      if (kept?.format === RESULT.format) Object.assign(this, kept.progress);
+      // Pages of older versions had the numbers of the book.
+      if (kept?.format === RESULT.format) Object.assign(this, Object.keys(kept.progress.steps).length ? { code: "" } : {}, kept.progress);
     } catch {
       this.is_forgotten = true;
     }
   }
 
+  // `code`: of the student's own numbers; null until it is asked for.
   begin() {
     const deal = hex_of(crypto.getRandomValues(new Uint8Array(8)));
-    Object.assign(this, { deal, begun_at: time_text(), finished_at: "", steps: {}, skipped: [], kept_runs: [], sweeps: [], state: fresh_state(), student: "", shown: "" });
+    Object.assign(this, { deal, begun_at: time_text(), finished_at: "", steps: {}, skipped: [], kept_runs: [], sweeps: [], state: fresh_state(), student: "", shown: "", code: has_own_numbers(this.data) ? null : "" });
   }
 
   keep() {
-    const { deal, begun_at, finished_at, steps, skipped, kept_runs, sweeps, state, student, shown } = this;
+    const { deal, begun_at, finished_at, steps, skipped, kept_runs, sweeps, state, student, shown, code } = this;
     try {
-      localStorage.setItem(this.place, JSON.stringify({ format: RESULT.format, progress: { deal, begun_at, finished_at, steps, skipped, kept_runs, sweeps, state, student, shown } }));
+      localStorage.setItem(this.place, JSON.stringify({ format: RESULT.format, progress: { deal, begun_at, finished_at, steps, skipped, kept_runs, sweeps, state, student, shown, code } }));
     } catch {
       this.is_forgotten = true;
     }
@@ -37,6 +39,13 @@ class Progress {
   forget() {
     this.runs = [];
     this.begin();
+    this.keep();
+  }
+
+  // Draws the student's own numbers from a code.
+  take_code(code) {
+    this.code = code.trim();
+    this.student ||= this.code;
     this.keep();
   }
 
@@ -151,6 +160,7 @@ class Progress {
       version: data.version,
       student: this.student,
       lab: { name: lab.name, title: lab.title, hash: lab.hash, begun_with: lab.hash },
+      own: { code: this.code ?? "", values: own_values(data, this.code ?? "") },
       deal, begun_at, finished_at,
       written_at: time_text(),
       passed: this.passed,

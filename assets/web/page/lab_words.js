@@ -21,6 +21,8 @@ Object.assign(WORDS.en, {
   all_done: "All steps are done.", lab_runs: "Runs", restoring: "Repeating your {0} runs …", changed_core: "Run {0} gave another result this time: its signature is {1} instead of {2}.",
   lab_page_help: "This page shows the scenario, its runs and their curves beside the text; F5 starts a run. In this page, the form on the right replaces the inspector, and the list of runs the history. Click a curve to explain a point.",
   value_of_event: "Value",
+  own_title: "Your own numbers", own_code: "Your name or number", own_go: "Begin", own_of: "numbers of {0}",
+  own_help: "In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it. Leave the field empty for the numbers of the book.",
 });
 Object.assign(WORDS.de, {
   lab_progress: "{0} von {1} Schritten", lab_minutes: "etwa {0} Minuten", goals: "Lernziele", steps: "Schritte", bench: "Szenario und Läufe",
@@ -44,4 +46,6 @@ Object.assign(WORDS.de, {
   all_done: "Alle Schritte sind geschafft.", lab_runs: "Läufe", restoring: "Ihre {0} Läufe werden wiederholt …", changed_core: "Lauf {0} hatte diesmal ein anderes Ergebnis: Seine Signatur ist {1} statt {2}.",
   lab_page_help: "Diese Seite zeigt Szenario, Läufe und Kurven neben dem Text; F5 startet einen Lauf. Hier ersetzt das Formular rechts den Inspektor und die Liste der Läufe den Verlauf. Klicken Sie auf eine Kurve, um einen Punkt zu erklären.",
   value_of_event: "Wert",
+  own_title: "Ihre eigenen Zahlen", own_code: "Ihr Name oder Ihre Nummer", own_go: "Beginnen", own_of: "Zahlen von {0}",
+  own_help: "In dieser Übung hat jeder andere Zahlen. Geben Sie Ihren Namen oder Ihre Nummer so ein, wie Ihre Lehrperson es verlangt. Ein leeres Feld ergibt die Zahlen des Buchs.",
 });

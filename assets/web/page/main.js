@@ -34,6 +34,8 @@ class Page {
   cursor() { return this.time; }
   explained_run() { return this.shown_run(); }
   shown_run() { return this.whatif?.run ?? this.run(); }
+  takes_trials(run) { return run === this.run(); }
+  trial(change) { return this.whatif_form.trial(change); }
   event_times() {
     const times = (this.info().scenario.scenario.events ?? []).map((event) => event.at * 1e-9).filter((at) => at <= this.duration());
     if (this.whatif?.change.applied) times.push(Number(this.whatif.change.applied));

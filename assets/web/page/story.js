@@ -17,6 +17,7 @@ function kind_of_loss({ fate, fate_s, time_s, overtaken_s, lost_acks }) {
   return lost_acks ? "lost_acks" : "unreported";
 }
 
+const LEAST_CURVE = 0.02, CURVE_POINTS = 61; // of the picture of a queue: half width in s, and points
 const IS_LOST = new Set(["queue_full", "queue_law", "random", "collision", "down", "scripted", "marked"]);
 
 // The packet that represents the losses behind a decision: one of the most frequent cause in the network.
@@ -37,8 +38,7 @@ function first_loss(decision) {
 
 // Start of the outage of a link direction, s; null without an event.
 function down_since(run, link, time) {
-  const [name, direction] = link.split("/");
-  const place = 2 * run.info.links.findIndex((each) => each.name === name) + (direction === "reverse" ? 1 : 0);
+  const place = direction_number(run, link);
   let since = null;
   for (const mark of run.marks_between(0, time)) {
     const kind = mark_kind(mark.kind).name;
@@ -47,6 +47,40 @@ function down_since(run, link, time) {
     if (kind === "link_up") since = null;
   }
   return since;
+}
+
+// Number of a link direction such as "lte/reverse".
+function direction_number(run, direction) {
+  const [name, side] = direction.split("/");
+  return 2 * run.info.links.findIndex((each) => each.name === name) + (side === "reverse" ? 1 : 0);
+}
+
+// The picture of the queue that dropped or marked the packet behind a decision: the number of its link direction, times
+// in ns from one round trip before until after the notice, and the loss; null if a queue took no part. Equivalent to
+// `queue_curve` of the program.
+function picture_of(run, decision) {
+  const loss = first_loss(decision);
+  if (!loss || !loss.link || loss.fate_s === null) return null;
+  const before = Math.max(loss.time_s - loss.sent_s, LEAST_CURVE), first = Math.max(0, loss.fate_s - before);
+  const last = Math.min(Math.max(Math.min(decision.time_s, loss.time_s), loss.fate_s + before / 4), run.info.duration_s);
+  const times = Array.from({ length: CURVE_POINTS }, (_, i) => first + ((last - first) * i) / (CURVE_POINTS - 1));
+  return { loss, link: direction_number(run, loss.link), times: [...times, loss.fate_s].map((time) => Math.round(time * 1e9)).sort((a, b) => a - b) };
+}
+
+// Changes of the network that would avoid the cause of a decision, equivalent to `_tries` of the program: text, time,
+// link, direction, key, and value in SI units (null if pages cannot set it) and as in a scenario file.
+function tries_of(run, decision) {
+  const loss = first_loss(decision), kind = loss && kind_of_loss(loss), through = kind === "lost_acks" ? loss.ack_link : loss?.link;
+  if (!through) return [];
+  const [link, direction] = through.split("/"), spec = run.scenario.links[direction_number(run, through)], found = [];
+  const offer = (place, key, value, shown, at = Math.max(0, (loss.fate_s ?? loss.time_s) - 1e-6)) => found.push({ text: story_text("tries", place, { link }), at: Number(at.toFixed(9)), link, direction, key, value, shown });
+  if (kind === "queue_full" && loss.limit_pkts !== null) offer(0, "queue", 2 * loss.limit_pkts, `${2 * loss.limit_pkts}pkt`);
+  else if (kind === "queue_full") offer(0, "queue", null, `${2 * spec.queue_limit_bytes}B`);
+  if ((kind === "queue_law" || kind === "marked") && Number.isFinite(spec.rate)) offer(1, "rate", 2 * spec.rate, `${(2 * spec.rate) / 1e6}Mbit/s`);
+  if (kind === "random") offer(2, "loss", 0, "0%");
+  const since = kind === "down" ? down_since(run, through, loss.fate_s) : kind === "lost_acks" ? down_since(run, through, loss.time_s) : null;
+  if (since !== null) offer(3, "up", true, "true", since + 1e-3);
+  return found;
 }
 
 // The cause in the network and the sign by which the sender noticed: pairs of a title and a text, in order of time.

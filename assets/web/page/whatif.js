@@ -199,6 +199,20 @@ class WhatIf {
     if (is_fixed && cursor.checked) this.start.checked = true;
   }
 
+  // An action that applies a change from its time on; null if no field of the form sets its value.
+  trial({ link, direction, key, value, at }) {
+    const { links } = this.host.info(), index = links.findIndex(({ name }) => name === link);
+    const field = this.inputs.find(({ edit }) => edit.link === index && edit.key === key);
+    if (!field || value === null || (direction === "reverse" && !links[index].follows[key])) return null;
+    return () => {
+      this.host.move_to(at);
+      field.input.value = String(Number((value / LINK_KEYS[key].factor).toPrecision(9)));
+      this.place.querySelector("input[value=cursor]").checked = true;
+      this.submit();
+      this.place.scrollIntoView({ block: "center" });
+    };
+  }
+
   show(change) {
     for (const each of this.inputs) {
       const found = change?.edits.find((edit) => edit.key === each.edit.key && edit.link === each.edit.link && edit.flow === each.edit.flow);

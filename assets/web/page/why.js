@@ -3,6 +3,7 @@
 
 const MOST_REASONS = 3; // of an agent, the strongest first
 const MOST_NAMED = 4;  // events near a point, and subflows whose windows are suggested there
+const PICTURE = { width: 300, floor: 48 };  // of a queue: its curve, in the units of the picture
 const INSTANT = 0.5e-9;  // s; nearer times count as equal
 
 // The loss or timeout that a decision answers or carries out: {mark, is_now}; null if none.
@@ -47,11 +48,34 @@ function decision_line(run, owner, decision) {
   return `${seconds(decision.time_s)}: ${[event, ...(is_cut ? [cut_text(cut, decision)] : []), ...(is_gradual ? [] : changes_of(decision))].join(", ")}`;
 }
 
-function reasons_of(run, owner, decision) {
+// The picture of a queue around a drop or mark: its curve, its limit as a dashed line, and the packet as a cross.
+function queue_picture({ loss, times }, pkts) {
+  const { fate_s, queue_pkts, limit_pkts } = loss, [first, last] = [times[0], times[times.length - 1]], top = Math.max(...pkts, queue_pkts, limit_pkts ?? 0, 1);
+  const x = (time) => ((PICTURE.width * (time - first)) / Math.max(last - first, 1)).toFixed(1), y = (count) => (PICTURE.floor - (count / top) * (PICTURE.floor - 10)).toFixed(1);
+  const drop = `translate(${x(fate_s * 1e9)} ${y(queue_pkts)})`, made = element("div", { class: "queue", role: "img", "aria-label": story_text("picture", 0, { link: loss.link.split("/")[0], count: queue_pkts, time: digits(fate_s, 6) }) });
+  const limit = limit_pkts === null ? "" : `<path class="limit" d="M0 ${y(limit_pkts)}h${PICTURE.width}"/><text x="${PICTURE.width + 6}" y="${y(limit_pkts)}" dy="4">${story_text("picture", 1, { count: limit_pkts })}</text>`;
+  made.innerHTML = `<svg viewBox="0 0 ${PICTURE.width + 90} ${PICTURE.floor + 4}"><path class="held" d="M0 ${PICTURE.floor}L${pkts.map((count, i) => `${x(times[i])} ${y(count)}`).join("L")}L${PICTURE.width} ${PICTURE.floor}z"/>${limit}<path class="drop" transform="${drop}" d="M-4-4 4 4M-4 4 4-4"/></svg>`;
+  return made;
+}
+
+// Buttons for the changes that would avoid the cause; the command of the terminal for those without a control here.
+function trial_parts(run, decision, host) {
+  const changes = host.takes_trials(run) ? tries_of(run, decision) : [];
+  return changes.map((change) => {
+    const act = host.trial(change), command = `subflow fork RUN --at ${change.at}s --set links.${change.link}.${change.direction}.${change.key}=${change.shown}`;
+    if (!act) return element("p", {}, `${change.text}: `, element("code", {}, command));
+    const button = element("button", { type: "button", "data-try": change.key }, change.text);
+    button.addEventListener("click", act);
+    return button;
+  });
+}
+
+function reasons_of(run, owner, decision, picture = null) {
   const cut = cut_behind(run, owner, decision);
   const parts = [element("p", {}, element("b", {}, `${seconds(decision.time_s)}: ${spaced(decision.rule ?? decision.cause)}`), ` — ${say("cause")}: ${cause_text(run, decision)}`)];
   const changes = changes_of(decision);
   const steps_before = story_of(run, decision).map(([title, text]) => element("p", { class: "story" }, element("b", {}, title), text ? ` — ${text}` : ""));
+  if (picture) steps_before.splice(1, 0, picture);
   parts.unshift(...steps_before);
   if (cut) parts.push(element("p", {}, cut_text(cut, decision)));
   if (changes.length) parts.push(element("p", {}, changes.join(", ")));
@@ -97,7 +121,9 @@ function agent_reasons({ time_s, action, reasons, decider }) {
 
 // Shows answers in their section of the page, and in one line above the clicked curves.
 class Why {
-  // `menu`: menu of subflows; null in a page without it. `host`: simulator, charts, explained_run(), and move_to(time).
+  // `menu`: menu of subflows; null in a page without it. `host`: simulator, charts, explained_run(), move_to(time),
+  // takes_trials(run): whether changes of this run can be tried, and trial(change): the action that tries a change, null
+  // without a control for it.
   constructor(place, menu, host) {
     Object.assign(this, { place, menu, host });
     this.owner = 0;
@@ -148,9 +174,11 @@ class Why {
     const number = ++this.asked;
     try {
       const { decision, agent } = await this.host.simulator.call("explain", { run: run.id, owner, at: Math.round(time * 1e9) });
+      const wanted = decision && picture_of(run, decision), seen = wanted && (await this.host.simulator.call("queue", { run: run.id, link: wanted.link, times: wanted.times }));
       if (number !== this.asked) return;  // another question came meanwhile
       const nothing = say("no_decision", run.label_of("subflow", owner), seconds(time));
-      const parts = decision ? reasons_of(run, owner, decision) : [element("p", {}, nothing)];
+      const parts = decision ? reasons_of(run, owner, decision, wanted && queue_picture(wanted, seen.pkts)) : [element("p", {}, nothing)];
+      if (decision) parts.push(...trial_parts(run, decision, this.host));
       this.show([...parts, ...(agent ? agent_reasons(agent) : [])], decision ? decision_line(run, owner, decision) : nothing, chart, is_shown);
     } catch (error) {
       this.show([error.message], error.message, chart, is_shown);

@@ -127,6 +127,18 @@ def test_no_answer_can_be_guessed_from_the_length_of_its_options(language: str) 
         assert right / len(asked) < chance + 0.08, place
 
 
+@for_each("language", LANGUAGES)
+@for_each("name", lab_names())
+def test_each_step_has_a_hint_and_no_hint_contains_the_answer(name: str, language: str) -> None:
+    for step in load_lab(name, language=language).steps:
+        assert step.hints or step.is_read_only, step.id
+        for question in step.questions:
+            right = str(question.answer)
+            # Numbers of an answer such as "83.3 pkt" may be given; the words of an option may not.
+            if question.options:
+                assert not any(right.casefold() in hint.casefold() for hint in step.hints), (step.id, question.id)
+
+
 @for_each("name", lab_names())
 def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) -> None:
     lab = load_lab(name)

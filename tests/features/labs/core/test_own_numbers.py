@@ -104,7 +104,7 @@ def work_of(folder: Path, code: str, student: str, *, wrong: bool = False) -> di
         return result_document(lab, progress, runner.session.reader(store).read("", progress.step_runs()), student)
 
 
-def test_a_class_of_five_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, tmp_path: Path) -> None:
+def test_a_class_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, tmp_path: Path) -> None:
     folder = tmp_path / "class"
     folder.mkdir()
     made = {
@@ -113,7 +113,9 @@ def test_a_class_of_five_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, t
     made["dan"] = {**made["ada"], "student": "Dan"}  # a copy, with the numbers of Ada
     made["eve"] = json.loads(json.dumps(made["bob"]))  # Bob's work with a code of its own
     made["eve"] |= {"student": "Eve", "own": {"code": "eve", "values": made["bob"]["own"]["values"]}}
-    for name in ("dan", "eve"):
+    made["fay"] = work_of(tmp_path / "fay", "", "Fay")  # with the numbers of the book
+    made["gus"] = {name: value for name, value in made["fay"].items() if name != "own"} | {"student": "Gus"}
+    for name in ("dan", "eve", "gus"):
         sign_anew(made[name])
     for name, document in made.items():
         write_result(folder / f"{name}.json", document)
@@ -123,11 +125,12 @@ def test_a_class_of_five_with_a_copy_and_a_forgery_is_graded(subflow: Subflow, t
     with (tmp_path / "class.csv").open(encoding="utf-8") as file:
         rows = {row["student"]: row for row in csv.DictReader(file)}
     assert {name: row["outcome"] for name, row in rows.items()} == {
-        **dict.fromkeys(("Ada", "Bob", "Cleo", "Dan"), "confirmed"),
+        **dict.fromkeys(("Ada", "Bob", "Cleo", "Dan", "Fay", "Gus"), "confirmed"),
         "Eve": "contradicted",
     }
     assert [rows[name]["code"] for name in ("Ada", "Dan", "Eve")] == ["ada", "ada", "eve"]
     assert "the same code for its own numbers as in ada.json" in rows["Dan"]["anomalies"]
+    assert all("no code for its own numbers, unlike other files" in rows[name]["anomalies"] for name in ("Fay", "Gus"))
     assert 'its own numbers are not those of the code "eve"' in rows["Eve"]["anomalies"]
     assert (rows["Ada"]["credit_percent"], rows["Cleo"]["credit_percent"]) == ("100.0", "87.5")
     with (tmp_path / "steps.csv").open(encoding="utf-8") as file:
@@ -164,6 +167,9 @@ def test_a_lab_begun_in_the_terminal_keeps_its_code(
     path = tmp_path / "01-small.md"
     path.write_text(SMALL, encoding="utf-8")
     rate = load_lab(path, code="Ada").own["rate"]
-    assert subflow("labs", "begin", path, "--code", "Ada").code == 0
+    first = subflow("labs", "begin", path).out
+    assert "The numbers are those of the book; `--anew --code NAME` draws your own." in first
+    assert "Your rate is 6 Mbit/s" in first.replace("**", "")
+    assert subflow("labs", "begin", path, "--anew", "--code", "Ada").code == 0
     assert f"Your rate is {rate}" in subflow("labs", "show", path).out.replace("**", "")
     assert rate in subflow("labs", "hint", path).out

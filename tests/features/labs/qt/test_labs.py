@@ -388,6 +388,45 @@ def test_a_lab_becomes_a_web_page(
     assert "cannot be a page" in page.notice.text()
 
 
+OWN_NUMBERS_LAB = SAWTOOTH_LAB.replace(
+    "\n\n[[steps]]", '\n\n[own]\nrate = ["6 Mbit/s", "8 Mbit/s", "12 Mbit/s", "15 Mbit/s"]\n\n[[steps]]', 1
+).replace("Press **F5**.", "Your rate is {own:rate}.")
+
+
+def test_a_lab_with_numbers_for_each_student_asks_for_the_code_first(
+    labs: Teacher, desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    lab = small_lab(tmp_path, OWN_NUMBERS_LAB)
+    labs._labs = {lab.name: lab}
+    labs._list_labs()
+    dialogs.answer("line", None)  # cancelled: the lab does not begin
+    labs.panel.list.begin.click()
+    assert labs.begun is None
+    assert not labs._folder().path(lab.name).exists()
+
+    dialogs.answer("line", "Ada")
+    labs.panel.list.begin.click()
+    qtbot.waitUntil(lambda: labs.begun is not None)
+    rate = lab_file.load_lab(lab.path, code="Ada").own["rate"]
+    assert f"Your rate is {rate}." in labs.panel.step.text.text()
+    assert labs.panel.step.lab_title.text() == "Lab 1 for Ada: A small lab"
+    # The window asks no second time, writes the code into the result, and offers it when the lab begins anew.
+    labs.to_list()
+    labs.panel.list.begin.click()
+    dialogs.answer("line", "Ada Lovelace")
+    dialogs.answer("save_path", tmp_path / "ada.json")
+    with qtbot.waitSignal(desk.exports.written):
+        labs.write_result()
+    assert json.loads((tmp_path / "ada.json").read_text())["own"] == {"code": "Ada", "values": {"rate": rate}}
+    labs.to_list()
+    dialogs.answer("line", "")
+    labs.panel.list.anew.click()
+    assert dialogs.asked[-1][1][2] == "Ada"
+    qtbot.waitUntil(lambda: present(labs.begun).progress.code == "")
+    assert "Your rate is 6 Mbit/s." in labs.panel.step.text.text()
+    assert labs.panel.step.lab_title.text() == "Lab 1: A small lab"
+
+
 def test_a_class_is_graded(desk: Desk, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     lab = small_lab(tmp_path)
     folder = tmp_path / "class"

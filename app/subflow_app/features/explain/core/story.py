@@ -106,9 +106,16 @@ PAGE_WORDS: Mapping[str, Sequence[str]] = {
         "No ACK came for the retransmission timeout of {rto}.",
         "An ACK reported the mark.",
     ),
+    "picture": ("Queue of {link}: {count} packets at {time} s", "full: {count}"),
+    "tries": (
+        "Try a longer queue at {link}",
+        "Try a faster {link}",
+        "Try {link} without random loss",
+        "Try it without the outage of {link}",
+    ),
     "quiet": ("Nothing happened here: the last decision of {owner} came {gap} earlier.",),
 }
-"""Texts of stories for web pages, by cause or purpose: those that this module also uses, with the same placeholders."""
+"""Texts of stories for web pages, by cause or purpose: those of this module and its card, with equal placeholders."""
 
 
 @dataclass(frozen=True, slots=True)

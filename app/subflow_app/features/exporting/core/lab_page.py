@@ -17,9 +17,11 @@ The Markdown subset of labs becomes HTML: paragraphs, lists, formulas, emphasis,
 from __future__ import annotations
 
 import html
+import itertools
 import json
+import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -43,7 +45,7 @@ from subflow_app.features.exporting.core.web_page import (
 from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.functions import functions
 from subflow_app.features.labs.core.lab import NUMBER, SKETCH, Lab, Prediction, Question, Step
-from subflow_app.features.labs.core.lab_file import parse_lab
+from subflow_app.features.labs.core.lab_file import own_lists, parse_lab
 from subflow_app.features.labs.core.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.features.labs.core.publishing import published_text
 from subflow_app.features.labs.core.scenario_values import subflow_count, value_of
@@ -55,6 +57,7 @@ from subflow_app.foundation.expressions import UNIT_WORTH, Call, Expression, Mis
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.settings import Settings
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
+from subflow_app.foundation.toml_files import read_text
 from subflow_app.vocabulary.formula_text import split_blocks
 from subflow_app.vocabulary.language import current_language
 from subflow_app.vocabulary.measures import DELAYS
@@ -467,11 +470,13 @@ LAB = PageKind(
     (
         *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
         *("whatif.js", "events.js", "worked.js", "story.js", "why.js", "tables.js", "../explorable.js", "lab_words.js"),
-        *("sealed.js", "lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
+        *("sealed.js", "own_numbers.js", "lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
     ),
 )
 _SHOWS = ("plot", "field", "link")
+MOST_COMBINATIONS = 200
+"""Maximum number of combinations of a lab's numbers of one's own, because a page contains the steps of each."""
 
 
 def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None = None) -> Path:
@@ -525,6 +530,18 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
         unknown = unknown_functions(step)
         if unknown:
             beyond.setdefault(step.id, f"{', '.join(unknown)} requires the program")
+    lists, variants = own_lists(lab), _variants(lab, key)
+    open_answers = {
+        (step.id, question.id)
+        for variant in variants
+        for step, other in zip(shown.steps, variant.steps, strict=True)
+        for question, differing in zip(step.questions, other.questions, strict=True)
+        if not question.options and question.answer != differing.answer
+    }
+
+    def documents(steps: Iterable[Step]) -> list[dict[str, Any]]:
+        return [_step(step, shown.file_hash, beyond.get(step.id, ""), language, open_answers) for step in steps]
+
     return {
         "version": subflow_app.__version__,
         "language": language,
@@ -542,11 +559,50 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
             "introduction": markdown_html(lab.introduction),
         },
         "scenarios": made.documents,
-        "steps": [_step(step, shown.file_hash, beyond.get(step.id, ""), language) for step in shown.steps],
+        "steps": documents(shown.steps),
+        # Of each combination only the steps that differ: sealing the answers of a step takes time.
+        "own": {
+            "lists": dict(lists),
+            "steps": [documents(step for step in each.steps if step not in shown.steps) for each in variants],
+        },
     }
 
 
-def _step(step: Step, salt: str, beyond: str, language: str) -> dict[str, Any]:
+def _variants(lab: Lab, key: str) -> list[Lab]:
+    """The lab with each combination of its numbers of one's own; the last list varies fastest.
+
+    Args:
+        lab: the lab with its solution.
+        key: key of the course; empty if the lab belongs to no course.
+
+    Raises:
+        InputError: if the combinations are too many, or change the scenario in which the lab begins.
+    """
+    lists = own_lists(lab)
+    count = math.prod(map(len, lists.values()))
+    if not lists:
+        return []
+    if count > MOST_COMBINATIONS:
+        raise InputError(
+            f"the lab {lab.name} cannot be a page: its numbers of one's own have {count} combinations; allowed: "
+            f"at most {MOST_COMBINATIONS}"
+        )
+    text = published_text(lab, key) if key else read_text(lab.path, LabError, "a lab")
+    made = [
+        parse_lab(text, lab.path, own=dict(zip(lists, values, strict=True)))
+        for values in itertools.product(*lists.values())
+    ]
+    if any(each.scenario_text() != lab.scenario_text() for each in made):
+        raise InputError(
+            f"the lab {lab.name} cannot be a page: its numbers of one's own change the scenario in which it begins; "
+            "allowed: numbers that students set in a step"
+        )
+    return made
+
+
+def _step(
+    step: Step, salt: str, beyond: str, language: str, open_answers: Container[tuple[str, str]]
+) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
@@ -559,7 +615,7 @@ def _step(step: Step, salt: str, beyond: str, language: str) -> dict[str, Any]:
         "exploration": None if step.exploration is None else _exploration(step.exploration, language),
         "prediction": None if step.prediction is None else _prediction(step.prediction),
         "questions": [
-            _question(question, f"{salt}/{step.id}/{question.id}")
+            _question(question, f"{salt}/{step.id}/{question.id}", is_open=(step.id, question.id) in open_answers)
             for question in step.questions
             if not question.is_text
         ],
@@ -595,7 +651,8 @@ def _said(prediction: Prediction, said: str | float) -> Any:
     return compiled(Claim(str(said), SKETCH_FUNCTIONS)) if prediction.kind == SKETCH else said
 
 
-def _question(question: Question, salt: str) -> dict[str, Any]:
+def _question(question: Question, salt: str, *, is_open: bool) -> dict[str, Any]:
+    """The document of a question; `is_open`: its answer depends on numbers of one's own, and is not sealed."""
     told: dict[str, Any] = {"id": question.id, "ask": inline_html(question.ask), "options": list(question.options)}
     told |= {"unit": question.unit, "tolerance": question.tolerance}
     if question.sealed is not None:
@@ -603,7 +660,7 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
         return told | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
     if not question.options:
         expression = Expression(question.answer, functions())
-        if list(expression.calls()):  # the answer depends on the student's own runs and is not secret
+        if is_open or list(expression.calls()):  # the answer depends on the student's own work and is not secret
             mistakes = [[mistake.said, mistake.why] for mistake in question.mistakes]
             return told | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
         right = expression.value(lambda *_: 0.0)

@@ -5,7 +5,6 @@ The terminal and the window share the progress, so a lab begun in one can be con
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -95,7 +94,9 @@ def begin(
     code: Annotated[
         str,
         typer.Option(
-            "--code", metavar="TEXT", help="Your name or number, for labs that draw numbers for each student."
+            "--code",
+            metavar="TEXT",
+            help="Your name or number, for labs with numbers for each student; default: the numbers of the book.",
         ),
     ] = "",
     database: Database = None,
@@ -122,9 +123,7 @@ def begin(
             f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` continues it, "
             "--anew starts over"
         )
-    if found.own:
-        code = code.strip() or secrets.token_hex(4)
-        found = with_code(found, code)
+    found = with_code(found, code)
     text = found.scenario_text()
     target = out or Path(f"{found.name}.toml")
     if is_there(target) and target.read_text(encoding="utf-8") != text:
@@ -141,6 +140,8 @@ def begin(
         if database is not None:
             print_line(f"The lab checks the runs in {database}: add --db {database} to each of your commands.")
         print_line()
+        if found.own and not session.progress.code:
+            print_line("The numbers are those of the book; `--anew --code NAME` draws your own.")
         print_introduction(found)
         print_line()
         _print_active(lab, session, str(target))

@@ -157,6 +157,7 @@ class _Seen:
         paces: files by their acts with the seconds since the first, which a shift of all times does not change.
         curves: files by step and drawn curve.
         codes: files by the code of their own numbers.
+        uncoded: files without a code, in labs with numbers of one's own.
     """
 
     begun: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
@@ -164,6 +165,7 @@ class _Seen:
     paces: dict[tuple[tuple[str, float], ...], list[str]] = field(default_factory=lambda: defaultdict(list))
     curves: dict[tuple[str, str], list[str]] = field(default_factory=lambda: defaultdict(list))
     codes: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    uncoded: list[str] = field(default_factory=list)
 
 
 def result_files(folder: Path) -> list[Path]:
@@ -238,7 +240,7 @@ def _grade(
     steps = _steps(lab, made)
     minutes = _minutes(document, made)
     anomalies = [*verdict.problems, *verdict.doubts, *_odd_times(document, made, lab, minutes)]
-    _remember(seen, path.name, document, made)
+    _remember(seen, path.name, document, made, has_own=lab is not None and bool(lab.own))
     return Grade(
         path.name,
         student=readable_line(document["student"]),
@@ -349,7 +351,9 @@ def _guesses(step: StepProgress) -> int:
     return found
 
 
-def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping[str, StepProgress]) -> None:
+def _remember(
+    seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping[str, StepProgress], *, has_own: bool
+) -> None:
     seen.begun[str(document.get("begun_at")), str(document.get("deal"))].append(file)
     for name, step in made.items():
         for question, given in step.answers.items():
@@ -360,6 +364,8 @@ def _remember(seen: _Seen, file: str, document: Mapping[str, Any], made: Mapping
     code = normal_code(code_of(document))
     if code:
         seen.codes[code].append(file)
+    elif has_own:
+        seen.uncoded.append(file)
     pace = _pace(made)
     if len(pace) >= _ALIKE:
         seen.paces[pace].append(file)
@@ -402,6 +408,8 @@ def _copies(seen: _Seen) -> dict[str, list[str]]:
             told[one].append(f"the same work as in {other}: all times are equal up to a shift")
     for one, other in _pairs(seen.codes.values()):
         told[one].append(f"the same code for its own numbers as in {other}")
+    for file in seen.uncoded if seen.codes else ():
+        told[file].append("no code for its own numbers, unlike other files: it has the numbers of the book")
     for one, other in _pairs(seen.curves.values()):
         told[one].append(f"the same drawn curve as in {other}")
     return told

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.scripts import check_script_name
@@ -243,8 +243,20 @@ def with_code(lab: Lab, code: str) -> Lab:
     return lab if not lab.own or code == lab.code else load_lab(lab.path, code=code)
 
 
-def parse_lab(text: str, path: Path, code: str = "") -> Lab:
+def own_lists(lab: Lab) -> Mapping[str, Sequence[str]]:
+    """The lists of a lab's numbers of one's own, by name; empty for other labs."""
+    lines = read_text(lab.path, LabError, "a lab").replace("\r\n", "\n").split("\n")
+    return cast("Mapping[str, Sequence[str]]", lists_of(_front_matter(lines, lab.path)[0]))
+
+
+def parse_lab(text: str, path: Path, code: str = "", own: Mapping[str, str] | None = None) -> Lab:
     """Read a lab from the text of its file, with the numbers that a code draws.
+
+    Args:
+        text: text of the file.
+        path: path of the file.
+        code: code of the student.
+        own: numbers of one's own by name, instead of those of the code.
 
     Raises:
         LabError: if the text is invalid; the error lists all problems, one line each.
@@ -253,7 +265,7 @@ def parse_lab(text: str, path: Path, code: str = "") -> Lab:
     front, body_line = _front_matter(lines, path)
     file_hash = hashlib.sha256(text.encode()).hexdigest()
     try:
-        own = drawn(lists_of(front), code)
+        own = drawn(lists_of(front), code) if own is None else own
         front, lines = filled(front, own), filled("\n".join(lines), own).split("\n")
     except OwnNumbersError as error:
         raise LabError(f"{path}: {error}") from error

@@ -105,11 +105,11 @@ class LabSession:
         document: str,
         folder: ProgressFolder | None,
         database: str = "",
-        code: str | None = None,
+        code: str = "",
     ) -> LabSession:
         """Begin a lab. Records that are already in the store do not count.
 
-        For a lab with numbers of one's own, they are drawn from ``code``; None: at random, "": the first values.
+        For a lab with numbers of one's own, they are drawn from ``code``; "" means the first values.
 
         Raises:
             StoreError: if the store cannot be read.
@@ -127,11 +127,11 @@ class LabSession:
         document: str,
         folder: ProgressFolder | None,
         database: str,
-        code: str | None = None,
+        code: str = "",
     ) -> LabSession:
         """Begin a lab in which records of the store up to `begin` do not count; does not save the progress yet."""
         deal = secrets.token_hex(8)
-        code = "" if not lab.own else secrets.token_hex(4) if code is None else code.strip()
+        code = code.strip() if lab.own else ""
         progress = Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal, code=code)
         return cls(lab, progress, folder)
 

@@ -39,6 +39,7 @@ from subflow_app.vocabulary.number_text import typeset
 _LEAST_WIDTH = 160
 _WIDE = 260
 _ALIGNMENT = int(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter) | int(Qt.TextFlag.TextWordWrap)
+_TEXT_WIDTH = 300  # px; of the field of a free text
 
 
 class OptionButton(QRadioButton):
@@ -360,6 +361,8 @@ class QuestionForm(AskForm):
         unit = None if question.options else question.unit
         super().__init__(name, tr("Question"), question.ask, options, tr("Answer"), unit)
         self.question = question
+        if question.is_text and self.number is not None:
+            self.number.setFixedWidth(_TEXT_WIDTH)
 
     def show_answers(self, given: tuple[Answered, ...], *, is_done: bool) -> None:
         """Shows feedback on the last answer, and prevents changes once the question is answered."""

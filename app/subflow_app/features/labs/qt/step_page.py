@@ -166,7 +166,11 @@ class StepPage(QWidget):
         lab, steps = session.lab, session.lab.steps
         number = steps.index(step)
         passed = session.progress.passed(lab)
-        self.lab_title.setText(tr("Lab {number}: {title}", number=lab.number, title=lab.title))
+        title = {"number": lab.number, "title": lab.title}
+        code = session.progress.code
+        self.lab_title.setText(
+            tr("Lab {number} for {code}: {title}", code=code, **title) if code else tr("Lab {number}: {title}", **title)
+        )
         self.place.setText(tr("Step {number} of {count}", number=number + 1, count=len(steps)))
         self.bar.setRange(0, len(steps))
         self.bar.setValue(passed)

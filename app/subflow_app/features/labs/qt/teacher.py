@@ -12,7 +12,7 @@ from PySide6.QtGui import QDesktopServices, QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.features.labs.core.evidence import Begin, EvidenceReader
-from subflow_app.features.labs.core.lab_file import listed_labs, load_lab
+from subflow_app.features.labs.core.lab_file import listed_labs, load_lab, with_code
 from subflow_app.features.labs.core.progress import (
     Answered,
     PredictionValue,
@@ -179,24 +179,29 @@ class Teacher(QObject):
             self.panel.list.say(tr("A lab needs an open database of runs: open one from the File menu."))
             return
         folder = self._folder()
+        if not is_anew:
+            kept = folder.read(name)
+            if kept.notice:
+                self.panel.list.say(kept.notice)
+            if kept.progress is not None:
+                if other_text_notice(lab, kept.progress):
+                    # The list shows the reason, and offers to begin again.
+                    self.to_list()
+                    self.panel.list.select(name)
+                    return
+                self._take_up(lab, kept.progress)
+                return
+        code = self._asked_code() if lab.own else ""
+        if code is None:
+            return
         try:
+            own = with_code(lab, code)
             if is_anew:
                 folder.forget(name)
         except AppError as error:
             self.panel.list.say(str(error))
             return
-        kept = folder.read(name)
-        if kept.notice:
-            self.panel.list.say(kept.notice)
-        if kept.progress is not None:
-            if other_text_notice(lab, kept.progress):
-                # The list shows the reason, and offers to begin again.
-                self.to_list()
-                self.panel.list.select(name)
-                return
-            self._take_up(lab, kept.progress)
-            return
-        self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
+        self._work(lambda: (own.scenario_text(), Begin.of(store)), lambda made: self._begun(own, *made))
 
     def open_lab(self) -> None:
         """Asks for a lab file, and adds the lab to the list."""
@@ -246,7 +251,8 @@ class Teacher(QObject):
         session, reader, ports = self.begun, self._evidence, self.ports
         if session is None or reader is None:
             return
-        student = ports.dialogs.line(tr("Your name"), tr("Your name, as your lecturer knows it:"), "")  # english: keep
+        asked = tr("Your name, as your lecturer knows it:")  # english: keep
+        student = ports.dialogs.line(tr("Your name"), asked, session.progress.code)
         if not student or not student.strip():
             return
         name = f"{session.lab.name}-{file_stem(student)}.json"
@@ -307,6 +313,20 @@ class Teacher(QObject):
         folder = self._folder()
         self.panel.list.show_labs([ListedLab.of(lab, folder) for lab in self._labs.values()])
 
+    def _asked_code(self) -> str | None:
+        """The name or number from which a student's own numbers are drawn; None if cancelled.
+
+        The dialog offers the code of another lab that was begun on this computer.
+        """
+        folder = self._folder()
+        begun = (folder.peek(lab.name) for lab in self._labs.values() if lab.own)
+        known = next((progress.code for progress in begun if progress is not None and progress.code), "")
+        told = tr(
+            "In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it."
+        )
+        empty = tr("Leave the line empty for the numbers of the book.")
+        return self.ports.dialogs.line(tr("Your own numbers"), f"{told}\n{empty}", known)
+
     def _ask_page(self, name: str) -> None:
         ask_lab_page(self.ports.exports, self._labs[name], self.panel.list.say, key=os.environ.get(COURSE_KEY, ""))
 
@@ -320,7 +340,7 @@ class Teacher(QObject):
         # Remove earlier runs from the plots, because questions of the lab refer only to its own runs.
         self.ports.shown.clear()
         path = str(self.ports.database.path or "")
-        session = LabSession.begin_at(lab, begin, text, self._folder(), path)
+        session = LabSession.begin_at(lab, begin, text, self._folder(), path, lab.code)
         self._take(session, store)
         self._keeping(session.keep)
 
