@@ -145,6 +145,7 @@ def test_long_forms_and_outside_links_of_containerlab(tmp_path: Path) -> None:
         ("topology:\n  nodes: {a: {}}\n  links: [{endpoints: ['a:1', 'b:1']}]", r'yml:3: the node "b" does not exist'),
         ("topology:\n  nodes: {a: {}}\n  links: [{endpoints: ['a:1', 'b']}]", r"yml:3: a link without two endpoints"),
         ("topology:\n  nodes: {}\n", "holds no nodes"),
+        ("topology:\n  nodes: {[[]]: {}}\n", r"lab\.yml:2: the name of a node is a list or a table; allowed: a text"),
         ("topology: &a\n  nodes: *a\n", "broken YAML|holds no"),
     ],
 )
