@@ -88,6 +88,8 @@ def foreign_column(text: str, wanted: Sequence[str]) -> tuple[FloatArray, FloatA
     time_s, value = np.array(times), np.array(values)
     # Clocks of whole seconds repeat: the last sample of a time counts.
     is_last = np.append(np.diff(time_s) != 0, True)
+    if is_last.sum() < 2:
+        raise ParamError(f"all lines have the same time, {rows[-1][at_time].strip()}", "times in ascending order")
     return time_s[is_last], value[is_last], name
 
 
