@@ -180,7 +180,7 @@ sleep 30; tc qdisc del dev eth0 root
         (90.0, "eth0", "forward", None, None, None, False),
         (94.0, "eth0", "forward", 1e12, 0.0, 0.0, True),
     ]
-    assert [event.queue.limit_bytes for event in scenario.events if event.queue is not None][0] == 60000
+    assert next(event.queue for event in scenario.events if event.queue is not None).limit_bytes == 60000
     assert scenario.events[1].loss_model is not None
     assert "Line 10 is not read: a link cannot change its jitter during a run." in found.notes
 

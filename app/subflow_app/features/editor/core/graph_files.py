@@ -31,7 +31,7 @@ MAX_EDGES = 20_000
 
 Value: TypeAlias = "str | float | dict[str, Value]"
 
-GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml")
+GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml", ".py", ".sh")
 
 
 class GraphFileError(InputError):
