@@ -198,8 +198,8 @@ class ContextFeature(Feature):
                 return run.title, ""
             stored = tr("stored {when}", when=fmt.moment(row.ended_at or row.started_at))
             if _text_of(run) is None:
-                words = (tr("measured"), stored, tr("without a network: below is the open scenario"))
-                return tr("Run {number}", number=row.id), " · ".join(words)
+                without = (tr("measured"), stored, tr("without a network: below is the open scenario"))
+                return tr("Run {number}", number=row.id), " · ".join(without)
             controllers = ", ".join(dict.fromkeys(run.controllers.values()))
             seed = tr("seed {seed}", seed=row.seed)
             parts = [", ".join(filter(None, (controllers, seed))), stored]
