@@ -78,7 +78,7 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales")
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales", "mininet")
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
 # Programs that make an installer, and those that try it on a separate system.
 PACKAGE_PACKAGES = (

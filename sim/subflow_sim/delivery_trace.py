@@ -30,6 +30,7 @@ OPPORTUNITY_BYTES = 1500
 """Bytes delivered per line."""
 
 _MAX_MS = 10**9
+_AT_ONCE = 1 << 18
 _MAX_RATE_BPS = 1e12
 _ALLOWED = "whole milliseconds in ascending order, one per line"
 
@@ -108,9 +109,11 @@ def _opportunities(text: str) -> CountArray:
     if count == 0:
         raise ParamError("no delivery opportunity in it", "rates that carry at least one packet")
     # a packet is delivered in the millisecond of its last bit
-    done_s = np.interp(
-        np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))
-    )
-    times = np.ceil(np.round(done_s * 1e3, 6)).astype(np.uint32)
+    all_s = np.concatenate((times_s, ends_s[-1:]))
+    times = np.empty(count, np.uint32)
+    for first in range(0, count, _AT_ONCE):  # all at once would take several times the memory
+        numbers = np.arange(first + 1, min(first + _AT_ONCE, count) + 1)
+        done_s = np.interp(numbers * (8.0 * OPPORTUNITY_BYTES), bits, all_s)
+        times[first : first + _AT_ONCE] = np.ceil(np.round(done_s * 1e3, 6))
     # the last number is the period of the recording, so a delivery is added at the end of the table if none falls there
     return np.maximum(times, 1) if times[-1] >= whole_ms else np.append(times, np.uint32(whole_ms))

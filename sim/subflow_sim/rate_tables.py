@@ -43,6 +43,7 @@ _NAMES: Mapping[str, tuple[Sequence[str], Mapping[str, float], Mapping[str, floa
 _BRACKETS = re.compile(r"\s*[(\[]\s*([^)\]]*?)\s*[)\]]\s*\Z")
 _DATES = ("%Y.%m.%d_%H.%M.%S", "%Y-%m-%d_%H-%M-%S", "%d/%m/%Y %H:%M:%S", "%Y/%m/%d %H:%M:%S")
 _NOTHING = frozenset({"", "-", "nan", "na", "n/a", "null", "none"})
+_MOST_TIME_S = 1e11  # since 1970: three thousand years
 _EPOCHS = ((1e17, 1e-9), (1e14, 1e-6), (1e11, 1e-3))  # times since 1970 in ns, us and ms begin at these numbers
 
 
@@ -61,7 +62,7 @@ def foreign_column(text: str, wanted: Sequence[str]) -> tuple[FloatArray, FloatA
     """
     lines = text.lstrip("\ufeff \t\r\n").splitlines()
     separator = max(_SEPARATORS, key=lines[0].count)
-    rows = list(csv.reader(lines, delimiter=separator))
+    rows = _rows(lines, separator)
     headings = [_heading(cell) for cell in rows[0]]
     at_time = _place(headings, "time")
     if at_time is None:
@@ -81,13 +82,29 @@ def foreign_column(text: str, wanted: Sequence[str]) -> tuple[FloatArray, FloatA
         if len(row) <= max(at, at_time) or row[at].strip().lower() in _NOTHING:
             continue
         times.append(_time(row[at_time].strip(), time_scale, number))
-        values.append(_number(row[at].strip(), rows[0][at], number) * scale)
+        values.append(_number(row[at].strip(), rows[0][at], number, scale))
     if len(times) < 2:
         raise ParamError("fewer than two lines with values in it", "a table with a line for each sample")
     time_s, value = np.array(times), np.array(values)
     # Clocks of whole seconds repeat: the last sample of a time counts.
     is_last = np.append(np.diff(time_s) != 0, True)
+    if is_last.sum() < 2:
+        raise ParamError(f"all lines have the same time, {rows[-1][at_time].strip()}", "times in ascending order")
     return time_s[is_last], value[is_last], name
+
+
+def _rows(lines: Sequence[str], separator: str) -> list[list[str]]:
+    """The cells of each line.
+
+    Raises:
+        ParamError: if a cell is too long, as after a quotation mark without its counterpart.
+    """
+    reader = csv.reader(lines, delimiter=separator)
+    try:
+        return list(reader)
+    except csv.Error as error:
+        most = csv.field_size_limit()
+        raise ParamError(f"line {reader.line_num}: {error}", f"cells of at most {most} characters") from error
 
 
 def _heading(cell: str) -> tuple[str, str]:
@@ -129,6 +146,8 @@ def _time(text: str, scale: float | None, line: int) -> float:
         return _moment(text, line)
     if scale is None:
         scale = next((factor for least, factor in _EPOCHS if value >= least), 1.0)
+    if not abs(value * scale) <= _MOST_TIME_S:
+        raise ParamError(f"line {line}: the time is {shown(text)}", "a time of a clock or a recording")
     return value * scale
 
 
@@ -145,9 +164,9 @@ def _moment(text: str, line: int) -> float:
         raise ParamError(f"line {line}: {shown(text)} is not a time", "a number or a date") from None
 
 
-def _number(text: str, heading: str, line: int) -> float:
+def _number(text: str, heading: str, line: int, scale: float) -> float:
     try:
-        value = float(_with_point(text))
+        value = float(_with_point(text)) * scale
     except ValueError:
         value = np.nan
     if not np.isfinite(value) or value < 0:

@@ -32,6 +32,7 @@ CountArray = npt.NDArray[np.uint32]
 
 _PACKED = "packed:"
 _NAMED = "packed#"
+_AT_ONCE = 1 << 18
 _MOST_AS_TEXT = 2000
 _HOLE_FACTOR = 10
 _HOLE_S = 1.0
@@ -190,9 +191,10 @@ def packed_text(numbers: CountArray) -> str:
     """Numbers as text: a short sequence as decimal numbers, a longer one packed for `unpacked`."""
     if numbers.size <= _MOST_AS_TEXT:
         return " ".join(map(str, numbers.tolist()))
-    steps = np.diff(numbers.astype(np.int64), prepend=0).astype("<i4")
+    # Differences without sign wrap to the bytes of signed ones, and need half the memory of longer numbers.
+    steps = np.diff(numbers.astype("<u4", copy=False), prepend=np.zeros(1, "<u4"))
     columns = np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 4).T)
-    return _PACKED + base64.b85encode(zlib.compress(columns.tobytes(), 6)).decode("ascii")
+    return _PACKED + base64.b85encode(zlib.compress(columns.data, 6)).decode("ascii")
 
 
 def is_packed(text: str) -> bool:
@@ -219,7 +221,12 @@ def unpacked(text: str) -> CountArray:
     if not reader.eof or not raw or len(raw) % 4:
         raise ParamError("its content is damaged", "the content as it was stored")
     steps = np.frombuffer(raw, dtype=np.uint8).reshape(4, -1).T.copy().view("<i4").ravel()
-    numbers = np.cumsum(steps, dtype=np.int64)
-    if numbers.min() < 0 or numbers.max() > np.iinfo(np.uint32).max:
-        raise ParamError("its content is damaged", "the content as it was stored")
-    return numbers.astype(np.uint32)
+    numbers = np.empty(steps.size, np.uint32)
+    last = 0
+    for first in range(0, steps.size, _AT_ONCE):  # all at once would take several times the memory
+        sums = np.cumsum(steps[first : first + _AT_ONCE], dtype=np.int64) + last
+        if sums.min() < 0 or sums.max() > np.iinfo(np.uint32).max:
+            raise ParamError("its content is damaged", "the content as it was stored")
+        numbers[first : first + _AT_ONCE] = sums
+        last = int(sums[-1])
+    return numbers

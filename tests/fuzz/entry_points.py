@@ -107,9 +107,10 @@ def _import_trace(kind: str, path: Path) -> None:
 
 def _any_files() -> Sequence[bytes]:
     """One example of each file that the one door takes."""
-    made = (examples.tables, examples.ss_logs, examples.captures, examples.qlogs, examples.graphs)
-    scripts = (examples.mininet_scripts, examples.tc_scripts)
-    return [make()[0] for make in (*made, *scripts)]
+    measured = (examples.tables, examples.ss_logs, examples.captures, examples.qlogs, examples.link_recordings)
+    drawn = (examples.graphml, examples.gml, examples.topohub, examples.sndlib, examples.miniedit)
+    written = (examples.containerlab, examples.mininet_scripts, examples.tc_scripts)
+    return [make()[0] for make in (*measured, *drawn, *written)]
 
 
 def _import_any(path: Path) -> None:
@@ -120,6 +121,17 @@ def _import_any(path: Path) -> None:
         _import_trace(found.format, path)
     elif found.way is Way.GRAPH:
         _import_graph(path)
+    elif found.way is Way.RECORDING:
+        _import_recording(path)
+
+
+def _import_recording(path: Path) -> None:
+    from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+    from subflow_app.features.importing.core.recordings import read_link_recording
+
+    found = read_link_recording(path)
+    assert found.summary
+    ScenarioDoc(found.text_in(None))
 
 
 def _read_delivery_trace(path: Path) -> None:
@@ -138,6 +150,13 @@ def _read_delay_trace(path: Path) -> None:
     from subflow_sim.recording import read_recording
 
     parse_delays(read_recording(path.name, path.parent, "delays.txt"), "", 0.01)
+
+
+def _read_loss_trace(path: Path) -> None:
+    from subflow_sim.loss_trace import parse_losses
+    from subflow_sim.recording import read_recording
+
+    parse_losses(read_recording(path.name, path.parent, "losses.csv"), None)
 
 
 def _read_script(path: Path) -> None:
@@ -400,10 +419,19 @@ def _all() -> tuple[EntryPoint, ...]:
             _verify_bundle,
             "a.subflow.zip",
         ),
-        EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
-        EntryPoint("topology", examples.topologies, text, _import_graph, "a.json"),
-        EntryPoint("mininet", examples.mininet_scripts, text, _import_graph, "a.py"),
-        EntryPoint("tc", examples.tc_scripts, text, _import_graph, "a.sh"),
+        *(
+            EntryPoint(kind, made, text, _import_graph, file)
+            for kind, made, file in (
+                ("graphml", examples.graphml, "a.graphml"),
+                ("gml", examples.gml, "a.gml"),
+                ("topohub", examples.topohub, "a.json"),
+                ("sndlib", examples.sndlib, "a.xml"),
+                ("miniedit", examples.miniedit, "a.mn"),
+                ("containerlab", examples.containerlab, "a.clab.yml"),
+                ("mininet", examples.mininet_scripts, "a.py"),
+                ("tc", examples.tc_scripts, "a.sh"),
+            )
+        ),
         EntryPoint("csv", examples.tables, mutators.table, partial(_import_trace, "csv"), "a.csv", _OUT),
         EntryPoint("ss", examples.ss_logs, text, partial(_import_trace, "ss"), "a.log", _OUT),
         EntryPoint("pcap", examples.captures, mutators.capture, partial(_import_trace, "pcap"), "a.pcap", _OUT),
@@ -419,6 +447,8 @@ def _all() -> tuple[EntryPoint, ...]:
         ),
         EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
         EntryPoint("delays", examples.delay_traces, text, _read_delay_trace, "a.delays"),
+        EntryPoint("losses", examples.loss_traces, text, _read_loss_trace, "a.losses"),
+        EntryPoint("recording", examples.link_recordings, text, _import_recording, "a.csv"),
         EntryPoint("script", examples.scripts, text, _read_script, "a.py"),
         EntryPoint("lab", examples.assets("labs/0*.md"), text, _read_lab, "a.md"),
         EntryPoint("lab-result", examples.lab_results, _resigned_result, _verify_result, "a.json"),

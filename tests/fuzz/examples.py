@@ -117,8 +117,8 @@ def bundles() -> Sequence[bytes]:
         return [path.read_bytes()]
 
 
-def graphs() -> Sequence[bytes]:
-    graphml = (
+def graphml() -> Sequence[bytes]:
+    text = (
         '<?xml version="1.0" encoding="utf-8"?><graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
         '<key attr.name="label" attr.type="string" for="node" id="l"/>'
         '<key attr.name="Latitude" attr.type="double" for="node" id="y"><default>1.5</default></key>'
@@ -129,13 +129,17 @@ def graphs() -> Sequence[bytes]:
         '<edge source="0" target="1"><data key="s">10000000000.0</data></edge>\n'
         '<edge source="0" target="1" id="e"/>\n</graph></graphml>'
     )
-    gml = (
+    return [text.encode()]
+
+
+def gml() -> Sequence[bytes]:
+    text = (
         'graph [\n  directed 0\n  node [ id 0 label "Berlin" Latitude 52.5 Longitude 13.4 ]\n'
         '  node [ id 1 label "K&#246;ln" Latitude 50.9 Longitude 6.9 ]\n  node [ id 2 label "C" ]\n'
         '  edge [ source 0 target 1 LinkSpeed "10" LinkSpeedUnits "G" delay 2.5 ]\n'
         '  edge [ source 1 target 2 LinkLabel "OC-48" ]\n]\n'
     )
-    return [graphml.encode(), gml.encode()]
+    return [text.encode()]
 
 
 def mininet_scripts() -> Sequence[bytes]:
@@ -159,7 +163,10 @@ def tc_scripts() -> Sequence[bytes]:
         "ip netns exec n2 tc qdisc add dev b root red limit 50000 min 5000 max 15000 avpkt 1000 probability 0.1 ecn\n"
         "sudo tc qdisc add dev $DEV root handle 1: htb default 1\n"
         "tc class add dev $DEV parent 1: classid 1:1 htb rate 1mbit\n"
-        "sleep 5\ntc qdisc del dev $DEV root\n"
+        "sleep 5\ntc qdisc del dev $DEV root\n(sleep 1m; tc -n n1 qdisc replace dev a root blackhole) &\n"
+        "sleep 0.5 2\ntc -n n1 qdisc change dev a root handle 1: netem delay 30ms loss 2% limit 20\n"
+        "tc -n n1 qdisc replace dev a parent 1:1 handle 2: tbf rate 4mbit burst 5000 limit 20000\n"
+        "while true; do sleep 1; tc qdisc change dev b root netem delay 1ms; done\n"
     )
     shown = (
         "qdisc noqueue 0: dev lo root refcnt 2\nqdisc netem 1: dev eth1 root refcnt 2 limit 1000 delay 20ms loss 1%\n"
@@ -196,9 +203,7 @@ def ss_logs() -> Sequence[bytes]:
     return [each.encode() for each in (epochs, dates, plain, clocks)]
 
 
-@cache
-def topologies() -> Sequence[bytes]:
-    """Topologies of topohub, MiniEdit, SNDlib and containerlab."""
+def topohub() -> Sequence[bytes]:
     node_link = {
         "directed": False,
         "multigraph": False,
@@ -206,21 +211,38 @@ def topologies() -> Sequence[bytes]:
         "nodes": [{"id": str(k), "name": f"n{k}", "pos": [k, 2 * k]} for k in range(4)],
         "edges": [{"source": str(k), "target": str(k + 1), "dist": 10.5 * k} for k in range(3)],
     }
-    miniedit = {
+    return [json.dumps(node_link).encode()]
+
+
+def miniedit() -> Sequence[bytes]:
+    document = {
         "hosts": [{"opts": {"hostname": f"h{k}"}, "x": "1", "y": "2"} for k in range(2)],
         "switches": [{"opts": {"hostname": "s1"}, "x": "3", "y": "4"}],
         "links": [
-            {"src": "h0", "dest": "s1", "opts": {"bw": 10, "delay": "20ms", "loss": 1}},
+            {"src": "h0", "dest": "s1", "opts": {"bw": 10, "delay": "20ms", "loss": 1, "max_queue_size": 50}},
             {"src": "s1", "dest": "h1"},
         ],
     }
-    sndlib = (
+    return [json.dumps(document).encode()]
+
+
+def sndlib() -> Sequence[bytes]:
+    text = (
         "<network><networkStructure><nodes><node id='a'><coordinates><x>1</x><y>2</y></coordinates></node>"
         "<node id='b'/></nodes><links><link id='l'><source>a</source><target>b</target></link></links>"
         "</networkStructure></network>"
     )
+    return [text.encode()]
+
+
+def containerlab() -> Sequence[bytes]:
     lab = "name: x\ntopology:\n  nodes: {a: {kind: linux}, b: {}}\n  links:\n    - endpoints: ['a:e1', 'b:e1']\n"
-    return [json.dumps(node_link).encode(), json.dumps(miniedit).encode(), sndlib.encode(), lab.encode()]
+    long = (
+        "name: y\ntopology:\n  defaults: {kind: linux}\n  nodes:\n    a:\n    b: {kind: nokia_srlinux}\n  links:\n"
+        "    - type: veth\n      endpoints:\n        - {node: a, interface: eth1}\n"
+        '        - {node: b, interface: e1-1}\n    - endpoints: ["a:eth2", "host:a-eth2"]\n'
+    )
+    return [lab.encode(), long.encode()]
 
 
 def recordings(*patterns: str, lines: int = 60) -> Callable[[], Sequence[bytes]]:
@@ -281,6 +303,22 @@ def delivery_traces() -> Sequence[bytes]:
 
 def delay_traces() -> Sequence[bytes]:
     return [b"12\n13.5\n11\n", b"time_ms,rtt_ms\n0,40\n100,50\n200,41\n"]
+
+
+def loss_traces() -> Sequence[bytes]:
+    return [
+        b"time_s,loss_percent\n0,0\n0.5,1.5\n1,100\n",
+        b"time_ms,rate_mbps,loss_percent\n0,8,0.1\n500,4,2\n1500,8,0\n",
+    ]
+
+
+def link_recordings() -> Sequence[bytes]:
+    data_set = b"Timestamp,State,DL_bitrate,UL_bitrate,PINGAVG\n2019.12.14_10.16.30,I,21465,210,43\n"
+    return [
+        data_set + b"2019.12.14_10.16.31,I,30465,102,-\n2019.12.14_10.16.32,D,0,8,51\n",
+        b"time_s,rate_mbps,delay_ms,loss_percent\n0,8,20,0\n0.5,4,30.5,1\n1,2e1,25,0.5\n",
+        b"1\n3\n3\n9\n20\n",
+    ]
 
 
 def scripts() -> Sequence[bytes]:

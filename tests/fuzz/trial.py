@@ -37,6 +37,8 @@ MOST_BYTES = 500e6
 # Limit in wall-clock time that ends a child from outside: a wait takes no processor time, and a busy machine may slow
 # it down.
 HANG_S = 120.0
+# A folder in memory: the uses of a run wait for the disk a dozen times each.
+_IN_MEMORY = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
 # Address space beyond that in use before the input: an allocation fails before the machine runs out of memory.
 _ADDRESSES = 1 << 30
 
@@ -111,7 +113,7 @@ class Child:
         """Passes inputs to the child, many at once: on a busy machine, the two processes would wait for each other."""
         if self._process is None or self._process.poll() is not None:
             self.close()
-            self._home = tempfile.TemporaryDirectory(prefix="subflow-fuzz-")
+            self._home = tempfile.TemporaryDirectory(prefix="subflow-fuzz-", dir=_IN_MEMORY)
             home = Path(self._home.name)
             (home / "tmp").mkdir()
             self._said = b""

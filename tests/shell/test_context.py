@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
+from tests.helpers.present import present
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.editor.qt import documents
+from subflow_app.features.measured.core.measured_run import keep_run, make_run, read_trace
+from subflow_app.features.measured.core.measured_table import ReadingOptions
 from subflow_app.features.playhead.qt.context import ContextFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.shell.main_window import MainWindow
@@ -77,6 +82,26 @@ def test_a_copy_can_be_edited(qtbot: QtBot, window: MainWindow, context: Context
     assert links(window) == {"wifi", "lte"}
     assert window.topology.is_editable
     assert window.shown.count == 1  # the run is of this scenario now
+
+
+def test_a_measurement_leaves_the_open_scenario_as_it_is(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    path = tmp_path / "bench.csv"
+    path.write_text("time_s,cwnd_pkts,srtt_ms\n" + "".join(f"{k},{10 + k},40\n" for k in range(1, 9)))
+    store = present(window.database.writable)
+    number = keep_run(make_run(read_trace(path, ReadingOptions()), name="bench", path=path), store)
+    window.documents.open_text(OTHER, "other")
+    window.document_stack.setClean()
+    open_run(qtbot, window, number)
+    context = window.features[ContextFeature]
+    assert context.banner.text.startswith(f"Run {number} measured · stored today")
+    assert "without a network" in context.banner.text
+    assert not context.banner.copy.isVisible()
+    assert links(window) == {"dsl", "lte"}
+    assert window.topology.is_editable
+    assert "read only" not in window.inspector.text_button.text()
+    window.opening.open_scenario_of(number)
+    qtbot.waitUntil(lambda: "it has no scenario" in window.banners.text("action"))
+    assert links(window) == {"dsl", "lte"}
 
 
 def test_a_run_of_the_open_scenario_has_no_banner(qtbot: QtBot, window: MainWindow, run_once: object) -> None:

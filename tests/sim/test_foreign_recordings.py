@@ -59,6 +59,13 @@ def test_delays_of_other_tables() -> None:
         ("time,rate (Mbit/s)\nnoon,1\n1,2\n", 'line 2: "noon" is not a time'),
         ("time,rate (Mbit/s)\n0,1\n", "fewer than two lines with values"),
         ("time,rate (Mbit/s)\n2,1\n1,2\n", "1 s comes after 2 s"),
+        ("time,rate (Mbit/s)\n2,1\n2,2\n", "all lines have the same time, 2"),
+        ("time,rate (Mbit/s)\n0,1\n1e300,2\n", 'line 3: the time is "1e300"'),
+        ("time,rate (Mbit/s)\n0,1\nnan,2\n", 'line 3: the time is "nan"'),
+        ("time,rate (Mbit/s)\n0,1\n1,1e306\n", 'line 3: rate (Mbit/s) is "1e306"'),
+        pytest.param(
+            'time,rate (Mbit/s)\n0,1\n1,"' + "2" * 200_000, "line 3: field larger than field limit", id="a long cell"
+        ),
     ],
 )
 def test_bad_tables_are_named_with_line_and_value(text: str, said: str) -> None:

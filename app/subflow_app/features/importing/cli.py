@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -213,7 +213,7 @@ def _import_run(found: Recognised, measuring: _Measuring, database: Path | None)
     from subflow_app.features.measured.core.reading import Reading
     from subflow_app.terminal.progress import in_background
 
-    options = measuring.reading
+    options = replace(measuring.reading, format=found.format)
     reading = Reading(found.path, options)
     table, signal_number = in_background(
         reading, f"reading {found.path.name}", lambda: f"{reading.progress.fraction:.0%}"

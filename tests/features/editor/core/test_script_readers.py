@@ -142,8 +142,72 @@ sleep 10; tc qdisc change dev $DEV root tbf rate 2mbit burst 4k limit 9k
         (14, "packets are shaped where they leave"),
     ):
         assert f"Line {line} is not read: {reason}" in notes
-    assert "Commands after a sleep are not read: 1, the first on line 15." in notes
+    # A change keeps the discipline below it.
+    assert found.text.endswith('[[events]]\nat = "10s"\nlink = "eth0"\ndirection = "reverse"\nrate = "2Mbit/s"\n')
     assert "eth1 is shaped in one direction" in notes
+
+
+def test_commands_after_a_sleep_become_events(tmp_path: Path) -> None:
+    text = """
+sleep 9  # before the first command, no time counts
+tc qdisc add dev eth0 root handle 1: netem delay 20ms loss 1% limit 50
+tc qdisc add dev eth0 parent 1:1 handle 2: tbf rate 8mbit burst 3028 limit 30000
+( sleep 90 && tc qdisc replace dev eth0 root blackhole ) &
+sleep 2.5
+tc qdisc change dev eth0 root handle 1: netem delay 40ms
+tc qdisc replace dev eth0 parent 1:1 handle 2: tbf rate 4mbit burst 3028 limit 60000
+sleep 1m 0.5
+tc qdisc change dev eth0 root handle 1: netem delay 40ms 3ms loss gemodel 1% 25% limit 50
+tc qdisc add dev eth1 root netem rate 1mbit delay 5ms limit 9
+sleep 1
+tc qdisc change dev eth1 root netem delay 6ms limit 9
+sleep 30; tc qdisc del dev eth0 root
+"""
+    found = import_graph(written(tmp_path, text))
+    flow = '[flows.f]\nkind = "tcp"\nfrom = "here"\nto = "beyond-eth0"\n'
+    scenario = parse_scenario(found.text.replace('kind = "router"\n', "") + flow)
+    assert scenario.duration_s == pytest.approx(104)
+    assert scenario.links["eth1"].forward.rate_bps is None
+    made = [
+        (event.at_s, event.link, event.direction, event.rate_bps, event.delay_s, event.loss, event.up)
+        for event in scenario.events
+    ]
+    assert made == [
+        (2.5, "eth0", "forward", 4e6, 0.04, 0.0, None),
+        (63.0, "eth0", "forward", None, None, pytest.approx(1 / 26), None),
+        (63.0, "eth1", "forward", 1e6, 0.005, None, None),
+        (64.0, "eth1", "forward", None, 0.006, None, None),  # netem keeps its rate
+        (90.0, "eth0", "forward", None, None, None, False),
+        (94.0, "eth0", "forward", 1e12, 0.0, 0.0, True),
+    ]
+    assert next(event.queue for event in scenario.events if event.queue is not None).limit_bytes == 60000
+    assert scenario.events[1].loss_model is not None
+    assert "Line 10 is not read: a link cannot change its jitter during a run." in found.notes
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("sleep $1", "the sleep on line 2 has no known length"),
+        ("sleep infinity", "the sleep on line 2 has no known length"),
+        ("while true; do sleep 1; done", "the sleep on line 2 is part of a loop"),
+        ("later() { sleep 1; }", "the sleep on line 2 is part of a function"),
+        ("if [ -n x ]; then sleep 1; fi", "the sleep on line 2 is part of a condition"),
+        ("sleep 9d 9d", "it runs later than 1000000 s"),
+    ],
+)
+def test_commands_at_an_unknown_time_are_named(tmp_path: Path, text: str, reason: str) -> None:
+    commands = "tc qdisc add dev a root netem delay {}ms\n"
+    found = import_graph(written(tmp_path, f"{commands.format(1)}{text}\n{commands.format(2)}"))
+    assert f"Line 3 is not read: {reason}." in found.notes
+    assert "[[events]]" not in found.text
+
+
+def test_a_bad_value_of_a_change_is_refused_with_its_line(tmp_path: Path) -> None:
+    text = "tc qdisc add dev a root tbf rate 1mbit burst 5k limit 9k\nsleep 1\n"
+    text += "tc qdisc change dev a root tbf rate 0mbit burst 5k limit 9k\n"
+    with pytest.raises(GraphFileError, match=r"net:3: a change: .*; allowed: .*bit/s"):
+        import_graph(written(tmp_path, text))
 
 
 def test_pairs_of_veth_are_links_even_after_a_move(tmp_path: Path) -> None:

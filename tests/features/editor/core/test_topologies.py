@@ -145,6 +145,7 @@ def test_long_forms_and_outside_links_of_containerlab(tmp_path: Path) -> None:
         ("topology:\n  nodes: {a: {}}\n  links: [{endpoints: ['a:1', 'b:1']}]", r'yml:3: the node "b" does not exist'),
         ("topology:\n  nodes: {a: {}}\n  links: [{endpoints: ['a:1', 'b']}]", r"yml:3: a link without two endpoints"),
         ("topology:\n  nodes: {}\n", "holds no nodes"),
+        ("topology:\n  nodes: {[[]]: {}}\n", r"lab\.yml:2: the name of a node is a list or a table; allowed: a text"),
         ("topology: &a\n  nodes: *a\n", "broken YAML|holds no"),
     ],
 )
@@ -164,14 +165,17 @@ def test_a_file_of_miniedit(tmp_path: Path) -> None:
                   {"number": "2", "opts": {"hostname": "h2"}, "x": "500", "y": "200"}],
         "switches": [{"number": "1", "opts": {"hostname": "s1"}, "x": "300", "y": "100"}],
         "links": [{"src": "h1", "dest": "s1", "opts": {"bw": 10, "delay": "20ms", "loss": 1, "max_queue_size": 100}},
-                  {"src": "s1", "dest": "h2", "opts": {"bw": "5"}}],
+                  {"src": "s1", "dest": "h2", "opts": {"bw": "5", "jitter": "2ms"}},
+                  {"src": "s1", "dest": "h2", "opts": {}}],
     }  # fmt: skip
     path.write_text(json.dumps(document))
     found = import_graph(path)
-    first, second = links(found)
+    first, second, plain = links(found)
     assert (first.forward.rate_bps, first.forward.delay_s, first.forward.loss) == (10e6, 0.02, 0.01)
     assert first.forward.queue.limit_pkts == 100
     assert second.forward.rate_bps == 5e6
+    assert present(second.forward.jitter).spread_s == 0.002
+    assert (plain.forward.rate_bps, plain.forward.delay_s) == (None, 0.0), "a link of Mininet without options"
     assert {name: node.kind for name, node in present(ScenarioDoc(found.text).sketch).nodes.items()}["s1"] == "router"
 
 

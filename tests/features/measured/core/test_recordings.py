@@ -220,3 +220,12 @@ def test_absurd_values_and_unstated_units_are_questioned(tmp_path: Path) -> None
     assert column(run, "srtt_s:measured/1") == pytest.approx([0.04, 0.041])
     assumed = imported(path, "time,rtt\n0.1,0.040\n0.2,0.041\n")
     assert "without a stated unit, read in s: rtt." in assumed.notices
+
+
+def test_a_packet_of_absurd_length_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.sqlog"
+    header = (CASES / "quic.sqlog").read_text().splitlines()[0]
+    packet = '{{"time":{},"name":"transport:packet_sent","data":{{"header":{{}},"raw":{{"length":{}}}}}}}'
+    path.write_text("\n".join([header, packet.format(1, 1200), packet.format(2, "1e300")]))
+    with pytest.raises(InputError, match=r"a packet of 1e\+300 bytes; allowed: at most 1e\+15"):
+        read_trace(path, ReadingOptions())

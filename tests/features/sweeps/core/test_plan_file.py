@@ -114,6 +114,7 @@ def test_a_list_may_be_a_csv_file(folder: Path) -> None:
         (f"{LOSS}\n", "it has no points"),
         (f"{LOSS},{LOSS}\n1%,2%\n", "repeated in its first line"),
         (f"{LOSS},{CONTROLLER}\n1%\n", "line 2 has 1 cells; allowed: 2"),
+        (f'{LOSS}\n"{"1" * 200_000}', "it is no table: field larger than field limit"),
     ],
 )
 def test_a_csv_file_that_is_no_list_says_where(folder: Path, content: str, problem: str) -> None:

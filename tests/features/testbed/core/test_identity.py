@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -93,6 +94,28 @@ class Draw:
             values["jitter"] = f'{{ distribution = "normal", spread = "{self.random.randint(1, 400_000)}us" }}'
         return values
 
+    def events(self, links: list[str], text: str) -> Iterator[str]:
+        """Changes of rate, delay, loss, length of the queue and state, at whole milliseconds."""
+        for _ in range(self.random.randrange(4)):
+            yield "[[events]]"
+            yield f'at = "{self.random.randrange(10_000)}ms"'
+            link = self.random.choice(links)
+            table = text.partition(f"[links.{link}]")[2].partition("[links.link-")[0]
+            yield f'link = "{link}"'
+            yield f'direction = "{self.one_of("both", "forward", "reverse")}"'
+            changes = [
+                f'delay = "{self.random.randint(0, 10**6)}us"',
+                f'loss = "{self.number(0, 100, 4)}%"',
+                'loss = { model = "gilbert", p = "1%", r = "25%" }',
+                f"up = {self.one_of('true', 'false')}",
+            ]
+            if "bucket" not in table:
+                changes.append(f'rate = "{self.random.randint(10_000, 10**10)}bit/s"')
+            if "red" not in table:  # whose limit may not fall below its thresholds
+                changes.append(f"queue = {self.plain_queue()}")
+            chosen = {change.partition(" ")[0]: change for change in self.random.sample(changes, 2)}
+            yield from chosen.values()
+
     def scenario(self, target: str) -> Scenario:
         """A tree of nodes with some more links, each with values for both directions."""
         names = [f"n{number}" for number in range(self.random.randint(2, 6))]
@@ -115,6 +138,8 @@ class Draw:
             lines += [f"[links.link-{number}]", f'ends = ["{one}", "{other}"]']
             lines += [f"{key} = {value}" for key, value in forward.items()]
             lines += [f"[links.link-{number}.reverse]"] + [f"{key} = {value}" for key, value in reverse.items()]
+        if target == "tc":
+            lines += self.events([f"link-{number}" for number in range(len(ends))], "\n".join(lines))
         lines += ["[nodes.z0]", "[nodes.z1]", "[links.flow]", 'ends = ["z0", "z1"]', 'rate = "1Mbit/s"']
         lines += ["[flows.f]", 'kind = "tcp"', 'from = "z0"', 'to = "z1"', 'paths = [["flow"]]']
         return parse_scenario("\n".join(lines))
@@ -128,6 +153,32 @@ def plain(side: LinkDirection) -> LinkDirection:
         bucket = None
     queue = side.queue if side.rate_bps is not None else None
     return replace(side, jitter=jitter, bucket=bucket, queue=queue)  # type: ignore[arg-type] # for the comparison alone
+
+
+State = tuple[LinkDirection, bool]
+
+
+def states(scenario: Scenario, times: Sequence[float]) -> Iterator[dict[tuple[str, str], State]]:
+    """The directions of all links that are up, after the events of each time."""
+    sides: dict[tuple[str, str], State] = {}
+    for link in scenario.links.values():
+        sides |= {(link.name, "forward"): (link.forward, True), (link.name, "reverse"): (link.reverse, True)}
+    for time in times:
+        for event in (each for each in scenario.events if each.at_s == time):
+            for way in ("forward", "reverse") if event.direction == "both" else (event.direction,):
+                side, is_up = sides[event.link or "", way]
+                if event.rate_bps is not None:
+                    side = replace(side, rate_bps=event.rate_bps)
+                if event.delay_s is not None:
+                    side = replace(side, delay_s=event.delay_s)
+                if event.loss is not None:
+                    side = replace(side, loss=event.loss, loss_model=event.loss_model)
+                if event.queue is not None:
+                    limits = (event.queue.limit_pkts, event.queue.limit_bytes)
+                    queue = replace(side.queue, limit_pkts=limits[0], limit_bytes=limits[1])
+                    side = replace(side, queue=queue)
+                sides[event.link or "", way] = side, is_up if event.up is None else event.up
+        yield {key: (plain(side), is_up) for key, (side, is_up) in sides.items() if is_up}
 
 
 def again(scenario: Scenario, format_name: str, path: Path) -> Scenario:
@@ -151,6 +202,13 @@ def test_links_survive_the_way_there_and_back(format_name: str, tmp_path: Path) 
             assert {name: node.kind for name, node in found.nodes.items()} == {
                 name: node.kind for name, node in scenario.nodes.items()
             }
+        if format_name == "tc":
+            # An event at 0 is part of the beginning.
+            times = sorted({0.0, *(event.at_s for event in scenario.events)})
+            for time, before_it, after_it in zip(times, states(scenario, times), states(found, times), strict=True):
+                assert after_it == before_it, f"seed {seed}, at {time} s"
+            if any(event.at_s == 0 for event in scenario.events):
+                continue
         for before, after in zip(scenario.links.values(), found.links.values(), strict=True):
             assert plain(after.forward) == plain(before.forward), f"seed {seed}, {before.name} forward"
             assert plain(after.reverse) == plain(before.reverse), f"seed {seed}, {before.name} reverse"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import shutil
 import subprocess
@@ -10,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft7Validator  # type: ignore[import-untyped]
 from ruamel.yaml import YAML
 
+from subflow_app.features.testbed.core import containerlab_file
 from subflow_app.features.testbed.core.formats import FORMATS, export_topology
 from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
 from subflow_sim.shipped import shipped_scenarios
@@ -176,17 +179,39 @@ def test_containerlab_reads_the_file_as_yaml_with_both_ends_of_each_link(scenari
     document = YAML(typ="safe").load(script(scenario, "containerlab"))
     assert document["name"] == "a-net-touch-pwned-touch-pwned-x-a-s"
     assert [link["endpoints"] for link in document["topology"]["links"]] == [
-        ["client:eth1", "-rf:eth1"],
-        ["-rf:eth2", "server:eth1"],
+        ["client:eth1", "n-rf:eth1"],
+        ["n-rf:eth2", "server:eth1"],
     ]
-    node = document["topology"]["nodes"]["-rf"]
+    node = document["topology"]["nodes"]["n-rf"]
     assert node["sysctls"]["net.ipv4.ip_forward"] == "1"
     assert "ip address add 10.0.0.17/28 dev eth2" in node["exec"]
     assert all(re.match(r"(ip|tc|sh) ", command) for command in node["exec"])
 
 
+@pytest.fixture(scope="module")
+def clab() -> Draft7Validator:
+    """Containerlab's own schema of its files."""
+    schema = Path(__file__).parent / "golden" / "clab.schema.json"
+    return Draft7Validator(json.loads(schema.read_text(encoding="utf-8")))
+
+
+def test_the_schema_of_containerlab_accepts_the_file(renamed: Scenario, clab: Draft7Validator) -> None:
+    document = YAML(typ="safe").load(script(renamed, "containerlab"))
+    assert list(clab.iter_errors(document)) == []
+    nodes = document["topology"]["nodes"]
+    nodes["client"]["sysctl"] = nodes["client"].pop("sysctls")
+    nodes["-rf"] = nodes.pop("n-rf")
+    assert len(list(clab.iter_errors(document))) == 2, "the schema refuses unknown keys and names"
+
+
+def test_no_two_nodes_get_the_same_name() -> None:
+    assert containerlab_file.node_names(["-a", "n-a", "_", "9"]) == {"-a": "nn-a", "n-a": "n-a", "_": "n_", "9": "9"}
+
+
 @pytest.mark.parametrize("name", sorted(shipped_scenarios()))
-def test_every_shipped_scenario_has_scripts_that_can_be_parsed(name: str, tmp_path: Path) -> None:
+def test_every_shipped_scenario_has_scripts_that_can_be_parsed(
+    name: str, tmp_path: Path, clab: Draft7Validator
+) -> None:
     scenario = load_scenario(name)
     for format_name, made in FORMATS.items():
         path = tmp_path / f"net{made.suffix}"
@@ -194,7 +219,7 @@ def test_every_shipped_scenario_has_scripts_that_can_be_parsed(name: str, tmp_pa
         if made.suffix == ".py":
             ast.parse(path.read_text(encoding="utf-8"))
         elif made.suffix.endswith(".yml"):
-            assert len(YAML(typ="safe").load(path.read_text(encoding="utf-8"))["topology"]["links"]) == len(
-                scenario.links
-            )
+            document = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+            assert list(clab.iter_errors(document)) == []
+            assert len(document["topology"]["links"]) == len(scenario.links)
         assert bool(path.stat().st_mode & 0o100) == made.is_script

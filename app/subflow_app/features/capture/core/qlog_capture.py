@@ -48,15 +48,17 @@ _FILE_SCHEMA = "urn:ietf:params:qlog:file:sequential"
 _FORMAT = "application/qlog+json-seq"
 _EVENT_SCHEMA = "urn:ietf:params:qlog:events:quic-13"
 _RECORD = b"\x1e"
+_MS_PER_S = 1e3
 _STATIONS = {"sender": SENDER, "receiver": RECEIVER}
 
-# Metrics of an event: the trace, and the factor to its unit; 0 stands for the payload of a full packet, in bytes.
+# Metrics of an event: the trace, and the factor to its unit; 0 stands for the payload of a full packet, in bytes. The
+# draft has whole numbers of bytes and bit/s, and fractions of ms.
 _METRICS: Mapping[str, tuple[str, float]] = {
     "congestion_window": ("cwnd_pkts", 0.0),
     "bytes_in_flight": ("inflight_pkts", 0.0),
     "ssthresh": ("ssthresh_pkts", 0.0),
-    "smoothed_rtt": ("srtt_s", 1e3),
-    "min_rtt": ("min_rtt_s", 1e3),
+    "smoothed_rtt": ("srtt_s", _MS_PER_S),
+    "min_rtt": ("min_rtt_s", _MS_PER_S),
     "pacing_rate": ("pacing_rate_bps", 1.0),
 }
 
@@ -199,7 +201,9 @@ class _Events:
         events: list[Event] = []
         if not self._is_begun:
             self._is_begun = True
-            events.append((0, "quic:recovery_parameters_set", "1", {"max_datagram_size": self._mss_bytes}))
+            # Time in the simulator is exact.
+            data = {"timer_granularity": 0, "max_datagram_size": self._mss_bytes}
+            events.append((0, "quic:recovery_parameters_set", "1", data))
         marks = self._simulation.take_marks()
         events += self._packets(self._simulation.take_packets(), marks)
         if self._station == SENDER:
@@ -220,7 +224,8 @@ class _Events:
                 value = column[row]
                 if math.isfinite(value) and self._known.get((number, metric)) != value:
                     self._known[number, metric] = value
-                    found.setdefault(number, {})[metric] = round(value * factor, 6)
+                    is_time = factor == _MS_PER_S
+                    found.setdefault(number, {})[metric] = round(value * factor, 6 if is_time else None)
             for number, data in found.items():
                 opened = [each for at_ns, each in self._openings.get(number, ()) if at_ns <= time_ns]
                 yield time_ns, "quic:recovery_metrics_updated", _path(number, opened[-1] if opened else 0), data
@@ -314,7 +319,9 @@ def _packet(number: int, size: int, payload: int, frames: list[dict[str, Any]]) 
 
 
 def _ack(number: int, size: int, acked: Sequence[int]) -> dict[str, Any]:
-    frame = {"frame_type": "ack", "acked_ranges": _ranges(acked)}
+    frame: dict[str, Any] = {"frame_type": "ack"}
+    if acked:  # the draft has no empty list
+        frame["acked_ranges"] = _ranges(acked)
     return _packet(number, size, 0, [frame])
 
 

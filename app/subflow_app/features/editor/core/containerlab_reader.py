@@ -41,6 +41,8 @@ def read_containerlab(content: bytes, file: str) -> RawGraph:
         graph.values["name"] = name.value
     usual = _text(_child(_child(topology, "defaults"), "kind"))
     for key, node in _pairs(_child(topology, "nodes")):
+        if not isinstance(key, yaml.ScalarNode):
+            raise GraphFileError(file, key.start_mark.line + 1, "the name of a node is a list or a table", "a text")
         kind = _text(_child(node, "kind")) or usual
         values: dict[str, Value] = {"kind": "host" if kind in _HOST_KINDS else "router"}
         graph.nodes.append(RawNode(key.value, key.start_mark.line + 1, values))

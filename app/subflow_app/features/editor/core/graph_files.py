@@ -31,7 +31,7 @@ MAX_EDGES = 20_000
 
 Value: TypeAlias = "str | float | dict[str, Value]"
 
-GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml")
+GRAPH_SUFFIXES = (".graphml", ".xml", ".gml", ".json", ".mn", ".yml", ".yaml", ".py", ".sh")
 
 
 class GraphFileError(InputError):
@@ -52,12 +52,30 @@ class RawNode:
     values: dict[str, Value] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class RawChange:
+    """A change of a link during the run.
+
+    Attributes:
+        at_s: time after the beginning, s.
+        line: line in the file.
+        direction: "forward", "reverse" or "both".
+        values: values of the event as TOML, by key: "rate", "delay", "loss", "queue", "up".
+    """
+
+    at_s: float
+    line: int
+    direction: str
+    values: Mapping[str, str]
+
+
 @dataclass(slots=True)
 class RawEdge:
     """An edge, given by the ids of its two nodes.
 
     Attributes:
         tables: values of the link that are tables in a scenario, as TOML, by key: "queue", "reverse_queue".
+        changes: changes during the run, in the order of their times.
     """
 
     source: str
@@ -66,6 +84,7 @@ class RawEdge:
     values: dict[str, Value] = field(default_factory=dict)
     is_directed: bool = False
     tables: dict[str, str] = field(default_factory=dict)
+    changes: list[RawChange] = field(default_factory=list)
 
 
 @dataclass(slots=True)

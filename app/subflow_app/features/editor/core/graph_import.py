@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value
+from subflow_app.features.editor.core.graph_files import GraphFileError, RawChange, RawEdge, RawGraph, RawNode, Value
 from subflow_app.features.editor.core.graph_formats import read_graph
 from subflow_app.features.editor.core.layout import LAYER_WIDTH, Point, apart, laid_out
 from subflow_app.features.editor.core.rate_labels import rate_in
@@ -23,6 +23,8 @@ FIBRE_M_PER_S = 299_792_458 * 2 / 3
 
 DEFAULT_RATE_BPS = 100e6
 DEFAULT_DELAY_S = 5e-3
+_DURATION_S = 60.0
+_AFTER_LAST_CHANGE_S = 10.0
 _LEAST_DELAY_S = 10e-6
 _EARTH_M = 6_371_000.0
 _MOST_KM = 1e6
@@ -97,6 +99,7 @@ class _Link:
     values: dict[str, str]
     reverse: dict[str, str] = field(default_factory=dict)
     tables: dict[str, str] = field(default_factory=dict)
+    changes: list[RawChange] = field(default_factory=list)
     rate_note: str = ""
     delay_note: str = ""
     is_guessed: bool = False
@@ -233,7 +236,7 @@ class _Importer:
         for key in ("rate", "delay", "queue", "loss"):
             if edge.values.get(f"reverse_{key}"):
                 link.reverse[key] = self._checked(edge, key, edge.values[f"reverse_{key}"])
-        link.tables = edge.tables
+        link.tables, link.changes = edge.tables, edge.changes
         return link
 
     def _read_rate(self, edge: RawEdge, link: _Link) -> None:
@@ -343,7 +346,10 @@ class _Importer:
     def _text(self, name: str, links: list[_Link], places: Mapping[str, Point], hosts: set[str]) -> str:
         lines = [f"# Imported from {_one_line(Path(self._graph.file).name)} ({self._graph.form}).", "#"]
         lines += [f"# {_one_line(note)}" for note in self._notes]
-        lines += ["", "format = 1", f"name = {render_text(_one_line(name))}", 'duration = "60s"', ""]
+        changes = sorted(((change, link.name) for link in links for change in link.changes), key=lambda it: it[0].at_s)
+        last_s = changes[-1][0].at_s if changes else 0.0
+        duration = format_quantity(max(_DURATION_S, math.ceil(last_s) + _AFTER_LAST_CHANGE_S), Dimension.TIME)
+        lines += ["", "format = 1", f"name = {render_text(_one_line(name))}", f"duration = {render_text(duration)}", ""]
         for node in self._names.values():
             lines.append(f"[nodes.{node}]")
             if node not in hosts:
@@ -369,6 +375,12 @@ class _Importer:
                 lines.append(f"[links.{link.name}.reverse]")
                 lines += [f"{key} = {text}" for key, text in back.items()]
             lines.append("")
+        for change, link_name in changes:
+            lines += ["[[events]]", f"at = {render_text(format_quantity(change.at_s, Dimension.TIME))}"]
+            lines.append(f"link = {render_text(link_name)}")
+            if change.direction != "both":
+                lines.append(f"direction = {render_text(change.direction)}")
+            lines += [*(f"{key} = {text}" for key, text in change.values.items()), ""]
         return "\n".join(lines)
 
 

@@ -3,35 +3,25 @@
 Calls of addHost, addSwitch, addNode and addLink are read with their literal arguments, and with names that were
 assigned a literal or a node before. The lines of other calls are named: they may depend on loops or on arguments.
 
-Source: mininet.topo.Topo, mininet.link.TCLink and mininet.link.TCIntf (Mininet 2.3).
+Source: mininet.topo.Topo (Mininet 2.3).
 """
 
 from __future__ import annotations
 
 import ast
-import math
 import re
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, check_count
-from subflow_app.foundation.toml_edit import render_text
-from subflow_sim.errors import ParamError
-from subflow_sim.link_params import JITTER_TABLE
-from subflow_sim.units import Dimension, format_quantity, parse_quantity
+from subflow_app.features.editor.core.mininet_link import LINK_OPTIONS, link_direction
 
 _ALLOWED = "a Python script that calls addHost, addSwitch and addLink with literal arguments"
 _NODE_CALLS = {"addHost": "host", "addNode": "host", "addSwitch": "router", "addRouter": "router", "addStation": "host"}
 _IGNORED_CALLS = ("addController", "addNAT")
-_LINK_OPTIONS = ("bw", "delay", "jitter", "loss", "max_queue_size")
-_MAX_RATE_MBPS = 1000
-_QUEUE_PACKETS = 1000
-"""Length of the queue if a script gives none: htb takes that of the interface, and netem has its own default."""
 _MOST_NOTES = 50
 
 _IMPORT = re.compile(r"^\s*(?:from|import)\s+(?:mininet|containernet|mn_wifi)\b", re.MULTILINE)
-_TIME = re.compile(r"(\d+(?:\.\d*)?|\.\d+)\s*(ms|us|s|)\w*\Z")
 
 
 def looks_like_mininet(head: str) -> bool:
@@ -171,7 +161,7 @@ class _Reader:
                 try:
                     found[keyword.arg] = self._value(keyword.value, "")
                 except _UnknownError:
-                    if keyword.arg in (*_LINK_OPTIONS, "params1", "params2"):
+                    if keyword.arg in (*LINK_OPTIONS, "params1", "params2"):
                         raise
         return found
 
@@ -226,61 +216,18 @@ class _Reader:
             table = options.get(key) or {}
             if not isinstance(table, dict):
                 raise _UnknownError(key)
-            sides.append({**table, **{name: options[name] for name in _LINK_OPTIONS if name in options}})
-        forward, reverse = (self._direction(side, call.lineno) for side in sides)
-        values: dict[str, Value] = dict(forward[0])
-        values |= {f"reverse_{key}": value for key, value in reverse[0].items() if forward[0].get(key) != value}
-        tables = dict(forward[1])
-        if forward[1] != reverse[1]:
+            sides.append({**table, **{name: options[name] for name in LINK_OPTIONS if name in options}})
+        forward, reverse = (link_direction(side, self.graph.file, call.lineno) for side in sides)
+        for note in (*forward.notes, *reverse.notes):
+            self._note(call.lineno, note)
+        values: dict[str, Value] = {**forward.values}
+        values |= {f"reverse_{key}": value for key, value in reverse.values.items() if forward.values.get(key) != value}
+        tables = dict(forward.tables)
+        if forward.tables != reverse.tables:
             none = {"jitter": '{ spread = "0s" }'}
-            tables |= {f"reverse_{key}": text for key, text in (none | reverse[1]).items()}
+            tables |= {f"reverse_{key}": text for key, text in {**none, **reverse.tables}.items()}
         self.graph.edges.append(RawEdge(ends[0], ends[1], call.lineno, values, tables=tables))
         check_count(self.graph, call.lineno)
-
-    def _direction(self, options: Mapping[str, Any], line: int) -> tuple[dict[str, str], dict[str, str]]:
-        """Values and tables of a direction for a scenario."""
-        rate = options.get("bw")
-        if isinstance(rate, (int, float)) and rate > _MAX_RATE_MBPS:
-            self._note(line, f"bw = {rate:g}, because Mininet ignores more than {_MAX_RATE_MBPS}")
-            rate = None
-        values = {
-            "rate": "unlimited" if rate is None else self._quantity(line, "bw", rate, 1e6, Dimension.RATE),
-            "delay": self._time(line, "delay", options.get("delay", 0)),
-            "loss": self._quantity(line, "loss", options.get("loss") or 0, 0.01, Dimension.RATIO),
-        }
-        if rate is not None:
-            packets = options.get("max_queue_size") or _QUEUE_PACKETS
-            values["queue"] = f"{self._quantity(line, 'max_queue_size', packets, 1, Dimension.COUNT)}pkt"
-        tables = {}
-        if options.get("jitter"):
-            spread = self._time(line, "jitter", options["jitter"])
-            for param in JITTER_TABLE:
-                if param.key == "spread":
-                    try:
-                        param.read(spread)
-                    except ParamError as error:
-                        raise GraphFileError(
-                            self.graph.file, line, f"jitter: {error.message}", error.allowed
-                        ) from error
-            tables["jitter"] = f'{{ distribution = "normal", spread = {render_text(spread)} }}'
-        return values, tables
-
-    def _quantity(self, line: int, key: str, value: Any, factor: float, dimension: Dimension) -> str:
-        """A number of a link as text for a scenario."""
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value < 0:
-            raise GraphFileError(self.graph.file, line, f"{key} = {str(value)[:40]}", "a number of at least 0")
-        if dimension is Dimension.COUNT:
-            return str(int(value))
-        if dimension is Dimension.RATIO:
-            return f"{value!r}%" if isinstance(value, int) else format_quantity(round(value * factor, 15), dimension)
-        return format_quantity(round(value * factor, 3), dimension)
-
-    def _time(self, line: int, key: str, value: Any) -> str:
-        """A time: text with a unit, as in Mininet; netem takes a number without unit as microseconds."""
-        match = _TIME.match(str(value).strip()) if isinstance(value, (str, int, float)) else None
-        if match is None or isinstance(value, bool) or len(str(value)) > 40:
-            raise GraphFileError(self.graph.file, line, f"{key} = {str(value)[:40]}", 'a time like "20ms"')
-        return format_quantity(parse_quantity(f"{match[1]}{match[2] or 'us'}", Dimension.TIME), Dimension.TIME)
 
 
 def _key(tree: ast.expr) -> str | None:

@@ -2,7 +2,8 @@
 
 Each interface becomes a direction of a link: netem gives delay and loss, tbf, htb or netem the rate, and the queue that
 is left the queue. Two interfaces form a link if `ip link add ... type veth` joins them, or if they have the same name
-in two namespaces. The commands after the first `sleep` change links later; they are named, and left out.
+in two namespaces. The commands after a `sleep` of known length become events: changes of rate, delay, loss and length
+of the queue at their times, and outages for `root blackhole`. The rest of them is named, and left out.
 
 Source: tc(8), tc-netem(8), tc-tbf(8), tc-htb(8), tc-red(8), tc-codel(8), tc-fq_codel(8), tc-dualpi2(8).
 """
@@ -14,14 +15,24 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal, InvalidOperation
+from itertools import groupby, pairwise
 
-from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, check_count
+from subflow_app.features.editor.core.graph_files import (
+    GraphFileError,
+    RawChange,
+    RawEdge,
+    RawGraph,
+    RawNode,
+    Value,
+    check_count,
+)
 from subflow_app.foundation.toml_edit import render_text
 from subflow_sim.errors import ParamError
 from subflow_sim.link_params import BUCKET_TABLE, JITTER_TABLE, LOSS_TABLE
 from subflow_sim.parameter import Param
+from subflow_sim.params import params_by_key
 from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.units import Dimension, format_quantity
 
@@ -30,11 +41,16 @@ NAMESPACE_PREFIX = "sf-"
 ETHERNET_BYTES = 14
 """Bytes of the Ethernet header, which Linux counts as part of a packet."""
 
+FASTEST_BPS = 100e9
+"""Rate of a token bucket in scripts of Subflow while a link is unlimited that is limited at other times."""
+
+_MOST_BPS = 1e12  # rate of an event that lifts a limit: an event cannot make a link unlimited
 _MTU_BYTES = 1500
 _FRAME_BYTES = _MTU_BYTES + ETHERNET_BYTES
 _ALLOWED = "commands like tc qdisc add dev eth0 root netem delay 20ms rate 10mbit, or the output of tc -s qdisc show"
 _NETEM_PACKETS = 1000  # default limit of netem
 _MOST_LINES = 100_000
+_MOST_SECONDS = 1_000_000  # time of an event
 _MOST_CHARACTERS = 4000  # of a line, with the lines that continue it
 
 _RATES = {"": 1, "bit": 1, "bps": 8}
@@ -49,7 +65,16 @@ _NUMBER = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([A-Za-z%]*)\Z")
 
 _COMMAND = re.compile(r"(?:^|[\s;&|(])tc\s+(?:-\S+\s+(?:\S+\s+)??)*(?:qdisc|class|q|c)\s+(?:add|replace|change|del)\b")
 _SHOWN = re.compile(r"^qdisc [a-z0-9_]+ [0-9a-f]*: (?:dev \S+ )?(?:root|parent \S+|ingress)", re.MULTILINE)
+_SHAPES = re.compile(r"\btc\b.*\b(?:add|replace|change)\b")
+_BACKGROUND = re.compile(r"\s*[({].*[)}]\s*&\s*\Z")
 _ASSIGNMENT = re.compile(r"(?:export\s+)?([A-Za-z_]\w*)=(\"[^\"$`]*\"|'[^']*'|[^\s\"'$`;&|()]*)\s*\Z")
+_LIMIT = re.compile(r', limit = "(\w+)"')
+_PAUSE = re.compile(r"(\d+(?:\.\d*)?|\.\d+)([smhd]?)\Z")
+_PAUSES_S = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+_BLOCKS = {"for": "done", "while": "done", "until": "done", "if": "fi", "case": "esac"}
+_BLOCK_NAMES = {"done": "loop", "fi": "condition", "esac": "condition", "}": "function", ")": "subshell"}
+_PREFIXES = ("sudo", "{", "(", "then", "do", "else", "exec", "!")
+_FUNCTION = re.compile(r"\s*(?:function\s+[\w-]+\s*(?:\(\))?|[\w-]+\s*\(\))\s*(\{|\Z)")
 _VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 
 
@@ -154,9 +179,73 @@ class _Device:
     line: int
     disciplines: dict[str, _Discipline] = field(default_factory=dict)
     classes: dict[str, _Discipline] = field(default_factory=dict)
+    is_down: bool = False
+
+
+def _key(parent: str) -> str:
+    """Key of the discipline under a parent: "root", or the major number. A later discipline replaces the former one."""
+    return parent if parent == "root" else parent.rstrip(":").removesuffix(":1")
 
 
 _Place = tuple[str, str]  # namespace, which may be empty, and name of the interface
+
+
+@dataclass(frozen=True, slots=True)
+class _Command:
+    """Words of a command, with its line and its time after the first one that shapes an interface, s."""
+
+    at_s: Decimal
+    line: int
+    words: list[str]
+
+
+class _Clock:
+    """Time at which the lines of a script run.
+
+    Attributes:
+        at_s: time since the first command that shapes an interface, s.
+        doubt: reason why the time of the following lines is not known; empty if it is.
+    """
+
+    def __init__(self) -> None:
+        self.at_s = Decimal(0)
+        self.doubt = ""
+        self._is_running = False
+        self._open: list[str] = []
+
+    def start(self) -> None:
+        """Count pauses from here."""
+        self._is_running = True
+
+    def enter(self, text: str) -> str:
+        """Follow the loops, conditions, functions and blocks that a command opens or closes; return the rest of it."""
+        head = _FUNCTION.match(text)
+        if head is not None:
+            self._open.append("}")
+            text = text[head.end() :]
+        words = text.split()
+        while words and words[0] in _PREFIXES:
+            words = words[1:]
+        if text.strip() in ("(", "{"):
+            self._open.append(")" if text.strip() == "(" else "}")
+        elif words and words[0] in _BLOCKS:
+            self._open.append(_BLOCKS[words[0]])
+        elif words and self._open and words[0] == self._open[-1]:
+            self._open.pop()
+        return text
+
+    def pause(self, line: int, words: Sequence[str]) -> None:
+        """Take the pause of `sleep`."""
+        if not self._is_running or self.doubt:
+            return
+        matches = [_PAUSE.match(word) for word in words]
+        if not matches or None in matches or any(len(word) > 20 for word in words):
+            self.doubt = f"the sleep on line {line} has no known length"
+        elif self._open:
+            what = _BLOCK_NAMES[self._open[-1]]
+            self.doubt = f"the sleep on line {line} is part of a {what}"
+        else:
+            self.at_s += sum(Decimal(found[1]) * _PAUSES_S[found[2]] for found in matches if found is not None)
 
 
 class _Reader:
@@ -166,8 +255,10 @@ class _Reader:
         self._variables: dict[str, str] = {}
         self._devices: dict[_Place, _Device] = {}
         self._peers: dict[_Place, _Place] = {}
-        self._later: list[int] = []
-        self._has_slept = False
+        self._clock = _Clock()
+        self._commands: list[_Command] = []
+        self._states: dict[_Place, list[_State]] = {}
+        self._touched: dict[_Place, int] = {}  # interfaces that the current commands change, with the line
 
     def take(self, line: int, text: str) -> None:
         """Read a line of the file."""
@@ -178,7 +269,15 @@ class _Reader:
         if assigned:
             self._variables[assigned[1]] = assigned[2].strip("\"'")
             return
-        for part in re.split(r"&&|\|\||;", text):
+        # A subshell in the background does not hold up the lines after it.
+        before_s = self._clock.at_s if _BACKGROUND.match(text) else None
+        self._take_parts(line, text)
+        if before_s is not None:
+            self._clock.at_s = before_s
+
+    def _take_parts(self, line: int, text: str) -> None:
+        for whole in re.split(r"&&|\|\||;", text):
+            part = self._clock.enter(whole)
             if not re.search(r"\b(?:tc|ip|qdisc|sleep)\b", part):
                 continue
             try:
@@ -187,12 +286,30 @@ class _Reader:
                 if re.search(r"\btc\b", part):
                     self._note(line, "its quotes do not match")
                 continue
+            while words and words[0] in _PREFIXES:
+                words = words[1:]
             if words:
-                self._take_words(line, words)
+                self._collect(line, [words[0].lstrip("("), *words[1:]])
+
+    def _collect(self, line: int, words: list[str]) -> None:
+        """Keep a command until all of them are known in the order of their times."""
+        if words[0] == "sleep":
+            pauses = [word.rstrip(")") for word in words[1:] if word not in (")", "&")]
+            self._clock.pause(line, pauses)
+        elif self._clock.doubt:
+            if "tc" in words:
+                self._note(line, self._clock.doubt)
+        elif self._clock.at_s > _MOST_SECONDS:
+            self._note(line, f"it runs later than {_MOST_SECONDS} s")
+        else:
+            if _SHAPES.search(" ".join(words[:12])):
+                self._clock.start()
+            self._commands.append(_Command(self._clock.at_s, line, words))
 
     def _note(self, line: int, text: str) -> None:
-        if len(self._notes) < 200:
-            self._notes.append(f"Line {line} is not read: {text}.")
+        note = f"Line {line} is not read: {text}."
+        if len(self._notes) < 200 and note not in self._notes:
+            self._notes.append(note)
 
     def _filled(self, text: str) -> str:
         """The text with the values of variables in their places."""
@@ -200,15 +317,9 @@ class _Reader:
 
     def _take_words(self, line: int, words: list[str]) -> None:
         namespace = ""
-        while words and words[0] in ("sudo", "{", "(", "then", "do", "else", "exec", "!"):
-            words = words[1:]
         if words[:3] == ["ip", "netns", "exec"] and len(words) > 4:
             namespace, words = words[3], words[4:]
-        if not words:
-            return
-        if words[0] == "sleep":
-            self._has_slept = bool(self._devices)
-        elif words[0] == "qdisc" and len(words) > 3:
+        if words[0] == "qdisc" and len(words) > 3:
             self._take_shown(line, words)
         elif words[0] in ("tc", "/sbin/tc", "/usr/sbin/tc"):
             self._take_tc(line, words[1:], namespace)
@@ -233,36 +344,42 @@ class _Reader:
         at = rest.index("dev")
         device = (namespace, rest[at + 1])
         rest = rest[:at] + rest[at + 2 :]
-        if self._has_slept:
-            self._later.append(line)
-        elif verb in ("del", "delete"):
-            self._devices.pop(device, None)
+        if verb in ("del", "delete"):
+            self._delete(line, device, rest)
         elif verb in ("add", "replace", "change", "link") and words[0] in ("class", "c"):
             self._take_class(line, device, rest)
         elif verb in ("add", "replace", "change", "link"):
-            self._take_discipline(line, device, rest)
+            self._take_discipline(line, device, rest, is_change=verb in ("change", "replace"))
 
-    def _take_discipline(self, line: int, place: _Place, words: list[str]) -> None:
-        parent, handle = "root", ""
+    def _delete(self, line: int, place: _Place, words: list[str]) -> None:
+        device = self._devices.get(place)
+        if device is None:
+            return
+        if "parent" in words[:-1]:
+            device.disciplines.pop(_key(words[words.index("parent") + 1]), None)
+        else:
+            device.disciplines.clear()
+            device.classes.clear()
+            device.is_down = False
+        self._touched[place] = line
+
+    def _take_discipline(self, line: int, place: _Place, words: list[str], *, is_change: bool) -> None:
+        parent = "root"
         while words:
             if words[0] in ("root", "ingress", "clsact"):
                 parent, words = words[0], words[1:]
             elif words[0] in ("parent", "handle") and len(words) > 1:
-                if words[0] == "parent":
-                    parent = words[1]
-                else:
-                    handle = words[1]
-                words = words[2:]
+                parent, words = words[1] if words[0] == "parent" else parent, words[2:]
             else:
                 break
         if parent in ("ingress", "clsact") or not words:
             self._note(line, "packets are shaped where they leave an interface")
             return
-        self._put(line, place, parent, handle, words)
+        self._put(line, place, parent, words, is_change=is_change)
 
     def _take_shown(self, line: int, words: list[str]) -> None:
         """A line such as: qdisc tbf 1: dev eth0 root refcnt 2 rate 8Mbit burst 3028b lat 53.9ms."""
-        kind, handle, rest = words[1], words[2], words[3:]
+        kind, rest = words[1], words[3:]
         device = "eth0"
         if rest[:1] == ["dev"] and len(rest) > 1:
             device, rest = rest[1], rest[2:]
@@ -274,16 +391,27 @@ class _Reader:
         if rest[:1] == ["refcnt"]:
             rest = rest[2:]
         if device != "lo":
-            self._put(line, ("", device), parent, handle, [kind, *rest])
+            self._put(line, ("", device), parent, [kind, *rest], is_change=False)
 
-    def _put(self, line: int, place: _Place, parent: str, handle: str, words: list[str]) -> None:
+    def _put(self, line: int, place: _Place, parent: str, words: list[str], *, is_change: bool) -> None:
+        """Set the discipline of a parent; with `is_change`, one of the same kind keeps its children and its rate."""
         device = self._devices.setdefault(place, _Device(line))
+        self._touched[place] = line
+        key = _key(parent)
+        kind, options = words[0], words[1:]
         if parent == "root":
+            device.is_down = kind == "blackhole"
+            if device.is_down:  # an outage: the disciplines before it stay for comparison
+                return
+        before = device.disciplines.get(key)
+        if is_change and before is not None and before.kind == kind:
+            if kind == "netem" and "rate" not in options and "rate" in before.words[:-1]:
+                at = before.words.index("rate")
+                options = [*options, *before.words[at : at + 2]]
+        elif parent == "root":
             device.disciplines.clear()
             device.classes.clear()
-        # A discipline of the same parent replaces the former one.
-        key = parent.rstrip(":").removesuffix(":1") if parent != "root" else parent
-        device.disciplines[key] = _Discipline(words[0], line, words[1:], parent == "root")
+        device.disciplines[key] = _Discipline(kind, line, options, parent == "root")
 
     def _take_class(self, line: int, place: _Place, words: list[str]) -> None:
         if "htb" not in words or "classid" not in words[:-1]:
@@ -293,6 +421,7 @@ class _Reader:
         options = words[words.index("htb") + 1 :]
         parent = words[words.index("parent") + 1] if "parent" in words[:-1] else "root"
         device = self._devices.setdefault(place, _Device(line))
+        self._touched[place] = line
         device.classes[number] = _Discipline(parent, line, options, parent.endswith(":"))
 
     def _take_ip(self, words: list[str], namespace: str) -> None:
@@ -315,23 +444,28 @@ class _Reader:
             self._peers[after], self._peers[peer] = peer, after
         if before in self._devices:
             self._devices[after] = self._devices.pop(before)
+        if before in self._states:
+            self._states[after] = self._states.pop(before)
+        if before in self._touched:
+            self._touched[after] = self._touched.pop(before)
 
     # ---- links ----
 
     def graph(self) -> RawGraph:
         """The links of all interfaces that have been read."""
-        if not self._devices:
+        self._run()
+        if not self._states:
             raise GraphFileError(self._file, None, "holds no interface with a discipline", _ALLOWED)
         graph = RawGraph(self._file, "tc", notes=self._notes)
-        directions = {place: self._direction(device) for place, device in self._devices.items()}
         done: set[_Place] = set()
-        for place, direction in directions.items():
+        for place, states in self._states.items():
             if place in done:
                 continue
+            direction = states[0].direction
             peer = self._peer(place, done)
             done |= {place, peer} if peer is not None else {place}
             ends = _node_names(place, peer)
-            back = directions.get(peer) if peer is not None else None
+            back = self._states.get(peer) if peer is not None else None
             if back is None:
                 graph.notes.append(
                     f"{place[1]} is shaped in one direction; the other one has neither a limit nor a delay."
@@ -339,24 +473,65 @@ class _Reader:
             for end in ends:
                 if end not in {node.id for node in graph.nodes[-1:]} and all(node.id != end for node in graph.nodes):
                     graph.nodes.append(RawNode(end, direction.line))
-            back = back or _Direction(direction.line)
-            if "bucket" in direction.tables and back.rate_bps is None:
+            sides = (states, back or [_State(0.0, direction.line, _Direction(direction.line), True)])
+            if "bucket" in direction.tables and sides[1][0].direction.rate_bps is None:
                 # A direction without a rate cannot inherit a bucket, so the other direction must be the first.
-                ends, direction, back = ends[::-1], back, direction
-            graph.edges.append(_edge(place[1], ends, direction, back))
+                ends, sides = ends[::-1], sides[::-1]
+            edge = _edge(place[1], ends, sides[0][0].direction, sides[1][0].direction)
+            edge.changes += self._changes(*sides)
+            graph.edges.append(edge)
             check_count(graph, direction.line)
-        if self._later:
-            first, count = self._later[0], len(self._later)
-            graph.notes.append(
-                f"Commands after a sleep are not read: {count}, the first on line {first}. Add them as events."
-            )
         return graph
+
+    def _run(self) -> None:
+        """Run the commands in the order of their times, and keep the state of each interface at each time."""
+        for at_s, commands in groupby(sorted(self._commands, key=lambda each: each.at_s), lambda each: each.at_s):
+            self._touched.clear()
+            for command in commands:
+                self._take_words(command.line, command.words)
+            for place, line in self._touched.items():
+                device = self._devices[place]
+                if at_s == 0 and not device.disciplines and not device.classes and not device.is_down:
+                    del self._devices[place]  # its disciplines were deleted
+                    continue
+                states = self._states.setdefault(place, [])
+                if not states and (at_s > 0 or device.is_down):
+                    states.append(_State(0.0, line, self._direction(device), True) if at_s == 0 else _untouched(line))
+                states.append(_State(float(at_s), line, self._direction(device), not device.is_down))
+        for states in self._states.values():
+            for state in states:
+                if state.direction.rate_bps == FASTEST_BPS and len(states) > 1:
+                    state.direction.rate_bps, state.direction.is_queued = None, True
+
+    def _changes(self, forward: Sequence[_State], reverse: Sequence[_State]) -> list[RawChange]:
+        """Changes of a link after its beginning, in the order of their times; equal ones of both directions as one."""
+        found: dict[float, dict[str, RawChange]] = {}
+        for way, states in (("forward", forward), ("reverse", reverse)):
+            up = states[0]  # the latest state without an outage
+            for before, state in pairwise(states):
+                values = {} if state.is_up == before.is_up else {"up": "true" if state.is_up else "false"}
+                if state.is_up:
+                    with self._naming(state.line, "a change"):
+                        values |= _differences(up.direction, state.direction)
+                    for key in _UNCHANGEABLE:
+                        if _fixed(up.direction, key) != _fixed(state.direction, key):
+                            self._note(state.line, f"a link cannot change its {_UNCHANGEABLE[key]} during a run")
+                    up = state
+                if values:
+                    found.setdefault(state.at_s, {})[way] = RawChange(state.at_s, state.line, way, values)
+        changes: list[RawChange] = []
+        for _, ways in sorted(found.items()):
+            sides = list(ways.values())
+            if len(sides) == 2 and sides[0].values == sides[1].values:
+                sides = [replace(sides[0], direction="both")]
+            changes += sides
+        return changes
 
     def _peer(self, place: _Place, done: set[_Place]) -> _Place | None:
         if place in self._peers:
             peer = self._peers[place]
             return None if peer in done else peer
-        same = [other for other in self._devices if other != place and other[1] == place[1] and other not in done]
+        same = [other for other in self._states if other != place and other[1] == place[1] and other not in done]
         return same[0] if len(same) == 1 else None
 
     def _direction(self, device: _Device) -> _Direction:
@@ -439,6 +614,7 @@ class _Direction:
         netem_packets: limit of netem; None without netem or with its default.
         queue: limit of the queue, as in a scenario; None for the default.
         tables: tables of the link in a scenario, as TOML, by key.
+        is_queued: whether the queue counts although the rate is unlimited, because it is limited at other times.
     """
 
     line: int
@@ -448,6 +624,20 @@ class _Direction:
     netem_packets: int | None = None
     queue: str | None = None
     tables: dict[str, str] = field(default_factory=dict)
+    is_queued: bool = False
+
+    @property
+    def has_queue(self) -> bool:
+        """True if packets wait at some time."""
+        return self.rate_bps is not None or self.is_queued
+
+    @property
+    def queue_limit(self) -> str | None:
+        """Limit of the queue, as in a scenario; None without one."""
+        if not self.has_queue:
+            return None
+        found = _LIMIT.search(self.tables.get("queue", ""))
+        return found[1] if found else self.queue
 
     @property
     def values(self) -> dict[str, str]:
@@ -458,9 +648,58 @@ class _Direction:
         }
         if "loss" not in self.tables:
             found["loss"] = format_quantity(self.loss, Dimension.RATIO)
-        if self.queue is not None and "queue" not in self.tables and self.rate_bps is not None:
+        if self.queue is not None and "queue" not in self.tables and self.has_queue:
             found["queue"] = self.queue
         return found
+
+
+@dataclass(slots=True)
+class _State:
+    """State of an interface from a time on: the line of its latest command, its direction, and whether it is up."""
+
+    at_s: float
+    line: int
+    direction: _Direction
+    is_up: bool
+
+
+def _untouched(line: int) -> _State:
+    """The state of an interface before its first command."""
+    return _State(0.0, line, _Direction(line), True)
+
+
+_UNCHANGEABLE = {"jitter": "jitter", "bucket": "token bucket", "queue": "discipline"}
+
+
+def _fixed(direction: _Direction, key: str) -> str:
+    """A table of a direction without the parts that events can change."""
+    if key == "queue" and not direction.has_queue:
+        return ""
+    return _LIMIT.sub("", direction.tables.get(key, ""))
+
+
+def _differences(before: _Direction, now: _Direction) -> dict[str, str]:
+    """Values of an event that turns one state into the other, as TOML, by key.
+
+    Raises:
+        ParamError: if a value is out of range.
+    """
+    values: dict[str, str] = {}
+    old, new = before.values, now.values
+    if before.rate_bps != now.rate_bps:
+        values["rate"] = format_quantity(_MOST_BPS if now.rate_bps is None else now.rate_bps, Dimension.RATE)
+    if old["delay"] != new["delay"]:
+        values["delay"] = new["delay"]
+    if old.get("loss", before.tables.get("loss")) != new.get("loss", now.tables.get("loss")):
+        values["loss"] = new.get("loss", "")
+    if now.queue_limit is not None and now.queue_limit != before.queue_limit:
+        values["queue"] = now.queue_limit
+    declared = params_by_key("event")
+    for key, value in values.items():
+        if value:
+            declared[key].read(value)
+        values[key] = render_text(value) if value else now.tables["loss"]
+    return values
 
 
 _NO_TABLES = {"jitter": '{ spread = "0s" }', "bucket": '{ burst = "1514B" }'}
@@ -471,7 +710,7 @@ def _edge(name: str, ends: tuple[str, str], forward: _Direction, reverse: _Direc
     values: dict[str, Value] = {"name": name, **forward.values}
     back = reverse.values
     values |= {f"reverse_{key}": value for key, value in back.items() if forward.values.get(key) != value}
-    if "queue" in forward.values and "queue" not in back and reverse.rate_bps is not None:
+    if "queue" in forward.values and "queue" not in back and reverse.has_queue:
         values["reverse_queue"] = "100pkt" if reverse.queue is None else reverse.queue
     if "loss" in forward.tables and "loss" in back:
         values["reverse_loss"] = back["loss"]
@@ -482,11 +721,11 @@ def _edge(name: str, ends: tuple[str, str], forward: _Direction, reverse: _Direc
         for key, text in _NO_TABLES.items()
         if key in forward.tables and key not in reverse.tables
     }
-    if "queue" in tables and reverse.rate_bps is not None and "queue" not in reverse.tables:
+    if "queue" in tables and reverse.has_queue and "queue" not in reverse.tables:
         values["reverse_queue"] = reverse.queue or "100pkt"
-    if reverse.rate_bps is None:
+    if not reverse.has_queue:
         tables.pop("reverse_queue", None)
-    if forward.rate_bps is None:
+    if not forward.has_queue:
         tables.pop("queue", None)
     return RawEdge(ends[0], ends[1], forward.line, values, tables=tables)
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from subflow_app.features.editor.core.graph_files import GraphFileError, RawEdge, RawGraph, RawNode, Value, check_count
+from subflow_app.features.editor.core.mininet_link import link_direction
 from subflow_sim.gate import json_tree
 
 _ALLOWED = 'node-link JSON ("nodes" and "links" or "edges") as networkx and topohub write it, or a file of MiniEdit'
@@ -81,25 +82,11 @@ def _miniedit(document: Mapping[str, Any], file: str) -> RawGraph:
             raise GraphFileError(file, None, f"link {number} is not an object", _ALLOWED)
         ends = [_id(link.get(key), f"{key} of link {number}", file) for key in ("src", "dest")]
         options = link.get("opts")
-        graph.edges.append(RawEdge(ends[0], ends[1], 0, mininet_values(options if isinstance(options, dict) else {})))
+        made = link_direction(options if isinstance(options, dict) else {}, file, None)
+        graph.notes += [f"Link {number} ignores {note}." for note in made.notes]
+        graph.edges.append(RawEdge(ends[0], ends[1], 0, {**made.values}, tables={**made.tables}))
         check_count(graph, 0)
     return graph
-
-
-def mininet_values(options: Mapping[str, Any]) -> dict[str, Value]:
-    """Values of a link from the options of Mininet's TCLink: bw in Mbit/s, delay, loss in %, max_queue_size."""
-    values: dict[str, Value] = {}
-    if _is_number(options.get("bw")):
-        values["rate"] = f"{float(options['bw']):.12g}Mbit/s"
-    delay = options.get("delay")
-    if delay not in (None, ""):
-        # Mininet passes the text to tc, which reads a number without unit as microseconds.
-        values["delay"] = f"{float(delay):.12g}us" if _is_number(delay) else str(delay).strip()
-    if _is_number(options.get("loss")) and float(options["loss"]):
-        values["loss"] = f"{float(options['loss']):.12g}%"
-    if _is_number(options.get("max_queue_size")):
-        values["queue"] = f"{int(float(options['max_queue_size']))}pkt"
-    return values
 
 
 def _id(value: object, what: str, file: str) -> str:

@@ -97,7 +97,7 @@ def rows() -> Iterator[ActionSpec[ExportHolder]]:
     yield ActionSpec(
         "history.export",
         "&Export run…",
-        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark or qvis, a bundle to verify",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets (pcapng, qlog), a bundle to verify",
         "export_data",
         (),
         lambda w, _: w.run_exports.ask_run(w.history.selected()[0]),

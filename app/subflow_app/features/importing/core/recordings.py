@@ -90,8 +90,9 @@ def _rates(text: str) -> str:
     times_ms = np.frombuffer(parse_trace(text), dtype=np.uint32)
     duration_s = float(times_ms[-1]) / 1000
     bits = 8 * OPPORTUNITY_BYTES
-    per_s = np.bincount((times_ms - 1).clip(0) // 1000) * bits / 1e6
-    whole = per_s[: max(1, int(duration_s))]
+    # Times ascend, so that their places at full seconds give the numbers in between.
+    places = np.searchsorted(times_ms, 1000 * np.arange(1, max(1, int(duration_s)) + 1), side="right")
+    whole = np.diff(places, prepend=0) * bits / 1e6
     return (
         f"over {duration_s:.6g} s: mean {len(times_ms) * bits / duration_s / 1e6:.4g} Mbit/s, in single seconds"
         f" {whole.min():.4g} to {whole.max():.4g} Mbit/s"

@@ -26,6 +26,7 @@ from subflow_sim.gate import MOST_SECONDS
 
 _SHORTEST_S, _USUAL_S = 0.001, 0.1
 _RELATIVE_S = 1e6  # clocks that show more count from 1970, or from the start of a machine
+_MOST_AMOUNT = 1e15  # bytes of a packet, far more than any has
 _MOST_SHORT = 100  # samples after which a shorter interval than the usual one becomes ten times as long
 
 
@@ -151,7 +152,13 @@ class Bins:
                 series.states[trace] = {place // 10: states[place] for place in sorted(states)}
 
     def add(self, key: str, trace: str, place: int, amount: float) -> None:
-        """Add bytes (for traces in bit/s) or packets to an interval of a subflow, which any text identifies."""
+        """Add bytes (for traces in bit/s) or packets to an interval of a subflow, which any text identifies.
+
+        Raises:
+            InputError: if the number is beyond all that a packet may have.
+        """
+        if not abs(amount) <= _MOST_AMOUNT:
+            raise InputError(f"a packet of {amount:g} bytes; allowed: at most {_MOST_AMOUNT:g}")
         sums = self._series.setdefault(key, _Series()).sums.setdefault(trace, {})
         sums[place] = sums.get(place, 0.0) + amount
 

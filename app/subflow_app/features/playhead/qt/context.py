@@ -196,8 +196,11 @@ class ContextFeature(Feature):
             row = run.row
             if row is None:
                 return run.title, ""
-            controllers = ", ".join(dict.fromkeys(run.controllers.values()))
             stored = tr("stored {when}", when=fmt.moment(row.ended_at or row.started_at))
+            if _text_of(run) is None:
+                without = (tr("measured"), stored, tr("without a network: below is the open scenario"))
+                return tr("Run {number}", number=row.id), " · ".join(without)
+            controllers = ", ".join(dict.fromkeys(run.controllers.values()))
             seed = tr("seed {seed}", seed=row.seed)
             parts = [", ".join(filter(None, (controllers, seed))), stored]
             return tr("Run {number}", number=row.id), " · ".join(parts)
@@ -211,4 +214,4 @@ class ContextFeature(Feature):
 
 def _text_of(run: Traces) -> str | None:
     """The text of the scenario of a run; None for a measurement, which lacks a scenario."""
-    return run.row.scenario_text if run.row is not None else None
+    return (run.row.scenario_text or None) if run.row is not None else None

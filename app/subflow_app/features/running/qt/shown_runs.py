@@ -15,7 +15,7 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
-from subflow_app.foundation.errors import AppError
+from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.toolkit.widgets.shorthand import timer
 from subflow_app.vocabulary.language import tr, trn
 from subflow_store import RunNotFound, StoreError
@@ -414,4 +414,6 @@ class RunOpening:
             self._shown.read_run(self._database.store, run_id, self._open_scenario_of)
 
     def _open_scenario_of(self, run: RunRow) -> None:
-        self._documents.open_text(run.scenario_text or "", f"{run.scenario_name} (run {run.id})")
+        if not run.scenario_text:
+            raise InputError(tr("Run {number} was measured, not simulated: it has no scenario.", number=run.id))
+        self._documents.open_text(run.scenario_text, f"{run.scenario_name} (run {run.id})")

@@ -481,7 +481,10 @@ def _csv_points(report: Report, name: str, folder: Path | None) -> list[dict[str
         text = _read(path)
     except SweepError as error:
         return refuse(str(error), "a CSV file with keys in its first line")
-    rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
+    try:
+        rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
+    except csv.Error as error:
+        return refuse(f"it is no table: {error}", "cells with closed quotation marks")
     if len(rows) < 2:
         return refuse("it has no points", "keys in the first line, and a line for each point")
     keys = [key.strip() for key in rows[0]]

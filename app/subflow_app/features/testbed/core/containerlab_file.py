@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES
 from subflow_app.features.testbed.core.testbed import (
@@ -46,6 +46,17 @@ def lab_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:40] or "subflow"
 
 
+def node_names(nodes: Sequence[str]) -> dict[str, str]:
+    """Names for containerlab, which begin with a letter or a digit."""
+    names: dict[str, str] = {}
+    for node in nodes:
+        name = node if node[:1].isalnum() else f"n{node}"
+        while name in names.values() or (name != node and name in nodes):
+            name = f"n{name}"
+        names[node] = name
+    return names
+
+
 def _head(testbed: Testbed) -> Iterator[str]:
     yield f"# {comment(testbed.scenario.name)}: the network of a scenario of Subflow, for containerlab."
     yield "#"
@@ -70,8 +81,10 @@ def _nodes(testbed: Testbed) -> Iterator[str]:
     paths: dict[str, list[tuple[str, str]]] = {}
     for command in path_commands(testbed):
         paths.setdefault(command.node, []).append((f"ip {command.text}", command.comment))
+    names = node_names(list(testbed.plan.machines))
     for name, machine in testbed.plan.machines.items():
-        yield f"    {json.dumps(name)}:" + ("  # a router" if machine.is_router else "")
+        notes = [note for note, is_true in ((name, names[name] != name), ("a router", machine.is_router)) if is_true]
+        yield f"    {json.dumps(names[name])}:" + (f"  # {', '.join(notes)}" if notes else "")
         values = settings(testbed, machine)
         yield "      sysctls:"
         yield from (f"        {key}: {json.dumps(value)}" for key, value in values.items())
@@ -122,10 +135,10 @@ def _renamed(text: str, devices: dict[str, str]) -> str:
 
 
 def _links(testbed: Testbed) -> Iterator[str]:
-    devices = _devices(testbed)
+    devices, names = _devices(testbed), node_names(list(testbed.plan.machines))
     yield "  links:"
     for link in testbed.scenario.links.values():
-        ends = [f"{end.node}:{devices[end.node][end.name]}" for end in testbed.plan.ends(link.name)]
+        ends = [f"{names[end.node]}:{devices[end.node][end.name]}" for end in testbed.plan.ends(link.name)]
         yield f"    # {comment(link_text(link))}"
         yield f"    - endpoints: {json.dumps(ends)}"
     if testbed.traffic:
@@ -135,5 +148,5 @@ def _links(testbed: Testbed) -> Iterator[str]:
     for traffic in testbed.traffic:
         program = "mptcpize run iperf3" if traffic.is_mptcp else "iperf3"
         yield f"# {traffic.flow}, at {traffic.start_s:g} s"
-        yield f"#   docker exec -d clab-{name}-{traffic.destination} {program} -s -1 -p {traffic.port}"
-        yield f"#   docker exec clab-{name}-{traffic.source} {program} {traffic.client}"
+        yield f"#   docker exec -d clab-{name}-{names[traffic.destination]} {program} -s -1 -p {traffic.port}"
+        yield f"#   docker exec clab-{name}-{names[traffic.source]} {program} {traffic.client}"

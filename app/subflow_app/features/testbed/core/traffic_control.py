@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES, plain_burst_bytes
+from subflow_app.features.editor.core.tc_reader import ETHERNET_BYTES, FASTEST_BPS, plain_burst_bytes
 from subflow_sim.queue_params import RED_CLASSIC_WEIGHT
 from subflow_sim.units import Dimension, format_quantity
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 MANY_PACKETS = 1_000_000
 """Length of a queue that is unlimited in the simulator."""
-FASTEST_BPS = 100e9
-"""Rate of a token bucket while the link is unlimited, but limited at other times of the run."""
 
 _MOST_BYTES = 2_000_000_000
 _LEAST_NETEM_PACKETS = 100_000

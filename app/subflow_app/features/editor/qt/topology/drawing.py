@@ -38,9 +38,10 @@ _PART_MENU = (
     "topology.delete",
     "topology.rename",
 )
+_EXPORTS = ("file.export_graphml", "file.export_testbed", "file.export_drawing")
 # Context menus of the canvas by the section of the clicked key; the empty section is the background.
 TOPOLOGY_MENUS: dict[str, tuple[str, ...]] = {
-    "": ("topology.paste", "-", "topology.select_all", "-", "file.export_testbed", "file.export_drawing"),
+    "": ("topology.paste", "-", "topology.select_all", "-", *_EXPORTS),
     "nodes": ("topology.connect", "topology.add_flow", "-", *_PART_MENU),
     "links": ("run.link_down", "run.link_up", "fork.new", "-", *_PART_MENU),
     "flows": ("topology.edit_paths", "fork.new", "-", *_PART_MENU),
