@@ -505,11 +505,11 @@ def test_a_parameter_study_says_what_it_needs_and_leads_there_and_back(
     # A complete scenario needs nothing else.
     window.document_stack.setClean()
     window.documents.new()
-    title, (new, *_back) = state()
+    title, buttons = state()
     assert title == "No sweeps yet"
-    assert new.defaultAction() is window.bar["sweep.new"]
+    assert buttons[0].defaultAction() is window.bar["sweep.new"]
 
     # A scenario with problems.
     edit(window, "duration", "soon")
-    title, (draw, *_back) = state()
-    assert (title, draw.text()) == ("The scenario has problems", "Show the network")
+    title, buttons = state()
+    assert (title, buttons[0].text()) == ("The scenario has problems", "Show the network")

@@ -63,8 +63,7 @@ def load_ablations(path: Path | None = None) -> tuple[Ablation, ...]:
     path = path or resource_path("agents/ablations.toml")
     tree = toml_tree(read_text(path, RecipeError, "a list of ablations"), path, RecipeError)
     listed = tree.get("ablation")
-    is_complete = tree.get("format") == 1 and isinstance(listed, list)
-    if not is_complete or set(tree) - {"format", "steps", "ablation"}:
+    if set(tree) - {"format", "steps", "ablation"} or tree.get("format") != 1 or not isinstance(listed, list):
         raise RecipeError(f"{path}: allowed: format = 1, a table [steps], and tables [[ablation]]")
     steps = tree.get("steps", {})
     found: dict[tuple[str, str], Ablation] = {
@@ -89,7 +88,7 @@ def _ablation(path: Path, number: int, table: Mapping[str, Any], steps: Mapping[
     changes = {key: value for key, value in table.items() if key not in _OWN}
     if not changes:
         raise RecipeError(f"{path}: the ablation {name} of {base} changes nothing")
-    budget = {"steps": steps[base]} if base in steps else {}
+    budget = {"steps": steps[str(base)]} if base in steps else {}
     return _changed(path, str(base), str(name), str(says), {**budget, **changes})
 
 

@@ -12,6 +12,7 @@ from typer.core import TyperCommand, TyperOption
 
 from subflow_app.foundation.errors import InputError
 from subflow_app.terminal.terminal import print_note
+from subflow_app.vocabulary.number_text import counted
 from subflow_sim.gate import MOST_SECONDS, is_there
 
 if TYPE_CHECKING:
@@ -97,8 +98,6 @@ def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[
 
 def tell_simulated(store: Store) -> None:
     """Report the runs whose traces were not stored, so that this command simulated them again."""
-    from subflow_app.vocabulary.number_text import counted
-
     simulated = store.simulated_again()
     different = [each for each in simulated if not each.is_identical]
     if simulated and not different:

@@ -16,6 +16,7 @@ from subflow_app.foundation.expected_errors import message_of
 from subflow_app.terminal import failures
 from subflow_app.terminal.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.terminal.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.vocabulary.number_text import duration_text, speed_text
 
 if TYPE_CHECKING:
     from subflow_app.features.running.core.runs import RunJob, RunProgress, RunResult
@@ -283,8 +284,6 @@ def _limits(memory: str | None, events: str | None) -> Limits | None:
 
 def _progress_text(progress: RunProgress) -> str:
     """Text with the simulated time, speed and remaining time of a run."""
-    from subflow_app.vocabulary.number_text import duration_text, speed_text
-
     return (
         f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
         f"{duration_text(progress.eta_s)} to go"

@@ -18,7 +18,7 @@ from pytestqt.qtbot import QtBot
 from tests.features.kernel.core.test_compare import FakeWorker
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_kernel import ONE_PATH, install
-from tests.helpers.present import present
+from tests.helpers.present import child, present
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.comparison.core.alignment import AlignedTraces
@@ -124,7 +124,7 @@ def test_figures_are_filtered_and_exported(desk: Desk, compared: CompareFeature,
     assert (first, last) == ("Mean RTT, ms", "download: Mean RTT, ms")
     view.copy()
     assert QGuiApplication.clipboard().text().splitlines()[1].startswith("weighted_rtt_s\t2\t")
-    view.findChild(QPushButton, "comparison_save").click()
+    child(view, QPushButton, "comparison_save").click()
     dialog = present(desk.exports.dialog)
     assert dialog.format == DATA
     assert not dialog.style_box.isEnabled()

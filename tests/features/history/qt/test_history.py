@@ -14,7 +14,7 @@ from tests.helpers.present import child
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.features.history.core.run_columns import COLUMNS
-from subflow_app.features.history.qt.run_table import NARROW, SECOND_ROLE, RunTable
+from subflow_app.features.history.qt.run_table import NARROW, SECOND_ROLE, RunNames, RunTable
 from subflow_app.shell.actions.run import history_rows
 from subflow_store import StoreLocked
 
@@ -287,7 +287,9 @@ def test_ticks_select_runs_in_columns_and_in_a_narrow_list(desk: Desk, two_runs:
     desk.history.select([])
 
     def click(row: int) -> None:
-        tick = table.itemDelegateForColumn(0).tick_area(model.index(row, 0))
+        names = table.itemDelegateForColumn(0)
+        assert isinstance(names, RunNames)
+        tick = names.tick_area(model.index(row, 0))
         assert 10 < tick.width() < 40
         QTest.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=tick.center())
 

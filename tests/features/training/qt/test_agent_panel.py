@@ -231,7 +231,7 @@ def test_the_card_of_a_policy_is_one_click_away(
     desk.docks.set_open("agent", True)
     panel = desk.features[AgentFeature].content
     assert panel.card.isHidden(), "no file is named random"
-    monkeypatch.setattr(AgentReplay, "agent", replace(present(panel.replay).agent, policy="drl-cc"))
+    monkeypatch.setattr(AgentReplay, "agent", replace(present(present(panel.replay).agent), policy="drl-cc"))
     panel.agents.activated.emit(0)
     assert (
         child(panel, QLabel, "agent_origin").text().startswith("Policy drl-cc: the paper's agent as printed, recipe ")

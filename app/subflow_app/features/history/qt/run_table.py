@@ -485,7 +485,7 @@ def _tip(row: RunRow) -> str:
     return "\n".join(lines)
 
 
-class _Names(QStyledItemDelegate):
+class RunNames(QStyledItemDelegate):
     """Draws the ticks of selected runs and their names; a narrow list has a second line below each name.
 
     Long names are shortened where they agree with their neighbours, so that the distinguishing part remains visible.
@@ -594,7 +594,7 @@ class RunView(QTableView):
         self.has_two_lines = False
         self._row_height = 0  # of a list with columns, px; 0: not known yet
         self._wide: dict[str, int] = {}  # widths of the columns while the list has two lines in their place
-        self._names = _Names(self)
+        self._names = RunNames(self)
         self.setItemDelegateForColumn(0, self._names)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setIconSize(QSize(14, 14))
