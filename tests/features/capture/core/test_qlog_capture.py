@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cddl_verifier import Validator  # type: ignore[import-untyped]
-from cddl_verifier.cbor import encode  # type: ignore[import-untyped]
+from cddl_verifier import Validator
+from cddl_verifier.cbor import encode
 from tests.features.capture.core.test_packet_capture import SCENARIO, MadeRun
 from tests.helpers.present import present
 
