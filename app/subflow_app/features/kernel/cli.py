@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -31,6 +31,10 @@ def compare_kernel(
     grid: Annotated[
         bool, typer.Option("--grid", help="Instead of a scenario: all built-in cases, in one table.")
     ] = False,
+    cases: Annotated[
+        Literal["kernel", "scripts", "coupled"],
+        typer.Option(help="With --grid: controllers of Linux itself, scripts on one path, or coupled controllers."),
+    ] = "kernel",
     only: Annotated[
         str | None, typer.Option(metavar="TEXT", help="With --grid: only cases with this in their name.")
     ] = None,
@@ -73,10 +77,12 @@ def compare_kernel(
         raise InputError("give either a scenario or --grid")
     if only is not None and not grid:
         raise InputError("--only goes with --grid")
+    if cases != "kernel" and not grid:
+        raise InputError("--cases goes with --grid")
     changes = [*(overrides or ()), *([] if duration is None else [f"duration={duration}"])]
     buffer_bytes = _socket_buffer_bytes(socket_buffer)
     if scenario is None:
-        _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
+        _compare_grid(changes, cases, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
     from subflow_app.features.catalog.core.uses import Use
     from subflow_app.features.editor.core.scenario_source import open_scenario
@@ -125,6 +131,7 @@ def _compare_one(
 
 def _compare_grid(
     changes: list[str],
+    cases_of: str,
     only: str | None,
     seed: int | None,
     seeds: int,
@@ -140,7 +147,7 @@ def _compare_grid(
     from subflow_app.features.kernel.core.probe import probe_machine
     from subflow_app.features.kernel.core.study import write_traces
 
-    scenarios = grid_scenarios(only, changes)
+    scenarios = grid_scenarios(only, changes, cases=cases_of)
     if not scenarios:
         raise InputError(f'--only = "{only}": no case of the grid has that in its name')
     cases = [

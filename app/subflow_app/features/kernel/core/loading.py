@@ -10,10 +10,11 @@ import os
 import select
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from subflow_app.features.kernel.core.kernel_script import FAILURES, KernelScript
 from subflow_app.foundation.errors import KernelError
@@ -212,8 +213,11 @@ class LoadedController:
         self.close()
 
 
+_Key = TypeVar("_Key")
+
+
 @contextmanager
-def loaded(scripts: dict[str, KernelScript]) -> Iterator[dict[str, LoadedController]]:
+def loaded(scripts: Mapping[_Key, KernelScript]) -> Iterator[dict[_Key, LoadedController]]:
     """Load several scripts for the duration of the block.
 
     Args:
