@@ -332,7 +332,9 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
                 cell_at(f, in.to, 1) = F64_ONE;
                 break;
             }
-            case OpReturn: return 1;
+            case OpReturn:
+                f->failed_line = line;  // for a window that the caller refuses
+                return 1;
             default: FAIL(FailsSteps)
         }
         f->cell[in.to] = r;
