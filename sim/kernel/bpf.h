@@ -35,13 +35,13 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num* it) KERNEL_SYMBOL;
 
 // A loop over 0 ... most - 1. The verifier follows an open-coded iterator only until its state repeats, where it would
 // follow each round of an ordinary loop.
-#define repeat(i, most)                                                                                              \
-    for (struct bpf_iter_num it_##i __attribute__((aligned(8), cleanup(bpf_iter_num_destroy))),                      \
-         *made_##i __attribute__((unused)) = (bpf_iter_num_new(&it_##i, 0, (most)), (void)bpf_iter_num_destroy,      \
-                                              (void*)0);                                                             \
-         ({                                                                                                          \
-             int* at = bpf_iter_num_next(&it_##i);                                                                   \
-             (at && ((i) = *at, (i) >= 0 && (i) < (most)));                                                          \
+#define repeat(i, most)                                                                                          \
+    for (struct bpf_iter_num it_##i __attribute__((aligned(8), cleanup(bpf_iter_num_destroy))),                  \
+         *made_##i                                                                                               \
+         __attribute__((unused)) = (bpf_iter_num_new(&it_##i, 0, (most)), (void)bpf_iter_num_destroy, (void*)0); \
+         ({                                                                                                      \
+             int* at = bpf_iter_num_next(&it_##i);                                                               \
+             (at && ((i) = *at, (i) >= 0 && (i) < (most)));                                                      \
          });)
 
 // ---- relocations (CO-RE) ----
@@ -50,18 +50,26 @@ extern void bpf_iter_num_destroy(struct bpf_iter_num* it) KERNEL_SYMBOL;
 #define bpf_type_exists(type) __builtin_preserve_type_info(*(type*)0, 0)
 #define KERNEL_CAST(p, type) ((type*)bpf_rdonly_cast((p), (unsigned)__builtin_btf_type_id(*(type*)0, 1)))
 // A bit-field, whose place the kernel fills in.
-#define BITS_OF(s, field)                                                                                            \
-    ({                                                                                                               \
-        const void* place = (const void*)(s) + __builtin_preserve_field_info((s)->field, 0);                         \
-        unsigned long long bits = 0;                                                                                 \
-        __asm__ volatile("" : "+r"(place));                                                                          \
-        switch (__builtin_preserve_field_info((s)->field, 1)) {                                                      \
-            case 1: bits = *(const unsigned char*)place; break;                                                      \
-            case 2: bits = *(const unsigned short*)place; break;                                                     \
-            case 4: bits = *(const unsigned*)place; break;                                                           \
-            case 8: bits = *(const unsigned long long*)place; break;                                                 \
-        }                                                                                                            \
-        bits << __builtin_preserve_field_info((s)->field, 4) >> __builtin_preserve_field_info((s)->field, 5);        \
+#define BITS_OF(s, field)                                                                                     \
+    ({                                                                                                        \
+        const void* place = (const void*)(s) + __builtin_preserve_field_info((s)->field, 0);                  \
+        unsigned long long bits = 0;                                                                          \
+        __asm__ volatile("" : "+r"(place));                                                                   \
+        switch (__builtin_preserve_field_info((s)->field, 1)) {                                               \
+            case 1:                                                                                           \
+                bits = *(const unsigned char*)place;                                                          \
+                break;                                                                                        \
+            case 2:                                                                                           \
+                bits = *(const unsigned short*)place;                                                         \
+                break;                                                                                        \
+            case 4:                                                                                           \
+                bits = *(const unsigned*)place;                                                               \
+                break;                                                                                        \
+            case 8:                                                                                           \
+                bits = *(const unsigned long long*)place;                                                     \
+                break;                                                                                        \
+        }                                                                                                     \
+        bits << __builtin_preserve_field_info((s)->field, 4) >> __builtin_preserve_field_info((s)->field, 5); \
     })
 
 // ---- structures of the kernel: only the members that are used, whose places the kernel fills in ----

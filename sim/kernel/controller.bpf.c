@@ -14,16 +14,16 @@
 // State of a socket. Windows are real numbers here; the kernel has their whole parts.
 struct state {
     f64 cwnd, ssthresh, rate, advertised;
-    f64 since_loss, between_losses;        // packets acknowledged since the last loss, and between the last two
-    u64 key;                               // the MPTCP connection; 0: not joined, or plain TCP
-    u32 slot;                              // own subflow of that connection
-    u32 wrote_cwnd, wrote_ssthresh;        // what the kernel has from us, to notice its own changes
-    u32 rtt_us, oldest_rtt_us, min_rtt_us; // of the latest ACK; 0: none so far
-    u32 srtt_eighths_us;                   // the kernel's srtt at the ACK before
+    f64 since_loss, between_losses;         // packets acknowledged since the last loss, and between the last two
+    u64 key;                                // the MPTCP connection; 0: not joined, or plain TCP
+    u32 slot;                               // own subflow of that connection
+    u32 wrote_cwnd, wrote_ssthresh;         // what the kernel has from us, to notice its own changes
+    u32 rtt_us, oldest_rtt_us, min_rtt_us;  // of the latest ACK; 0: none so far
+    u32 srtt_eighths_us;                    // the kernel's srtt at the ACK before
     u32 round_end, begins_round;
     u32 delivered, delivered_ce, marked;
-    u32 has_reduced;                       // the present recovery has called on_loss
-    u32 prr_delivered;                     // PRR (RFC 9937), where this program replaces the kernel's
+    u32 has_reduced;    // the present recovery has called on_loss
+    u32 prr_delivered;  // PRR (RFC 9937), where this program replaces the kernel's
     struct frame frame;
 };
 struct {
@@ -483,7 +483,8 @@ void controls(u64* ctx) {
         f[FieldPriorDelivered] = rs->prior_delivered;
         int has_rate = delivered > 0 && interval_us > 0;
         f[FieldInterval] = interval_us > 0 ? (u64)interval_us * 1000 : 0;
-        f[FieldRate] = has_rate ? f64_divide(f64_multiply(f64_of((u64)delivered), MILLION), f64_of((u64)interval_us)) : 0;
+        f[FieldRate] =
+            has_rate ? f64_divide(f64_multiply(f64_of((u64)delivered), MILLION), f64_of((u64)interval_us)) : 0;
         run(sk, &c, HookDelivery);
     }
     u32 state = ca_state(tp);
@@ -495,11 +496,23 @@ void controls(u64* ctx) {
 
 SECTION(".struct_ops")
 struct tcp_congestion_ops by_window = {
-    .init = begins, .release = ends, .pkts_acked = measures, .cong_avoid = grows, .ssthresh = reduces,
-    .undo_cwnd = undoes, .set_state = enters, .cwnd_event = happens,
+    .init = begins,
+    .release = ends,
+    .pkts_acked = measures,
+    .cong_avoid = grows,
+    .ssthresh = reduces,
+    .undo_cwnd = undoes,
+    .set_state = enters,
+    .cwnd_event = happens,
 };
 SECTION(".struct_ops")
 struct tcp_congestion_ops by_rate = {
-    .init = begins, .release = ends, .pkts_acked = measures, .cong_control = controls, .ssthresh = reduces,
-    .undo_cwnd = undoes, .set_state = enters, .cwnd_event = happens,
+    .init = begins,
+    .release = ends,
+    .pkts_acked = measures,
+    .cong_control = controls,
+    .ssthresh = reduces,
+    .undo_cwnd = undoes,
+    .set_state = enters,
+    .cwnd_event = happens,
 };

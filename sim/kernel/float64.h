@@ -130,14 +130,14 @@ F64_FUNCTION f64 f64_divide(f64 a, f64 b) {
     }
     x -= y;
     // Eleven bits of the quotient at a time: the remainder, below 2^53, leaves room for as many.
-#define F64_STEP                      \
-    x <<= 11;                         \
-    digits = x / y;                   \
-    x -= digits * y;                  \
+#define F64_STEP     \
+    x <<= 11;        \
+    digits = x / y;  \
+    x -= digits * y; \
     quotient = (quotient << 11) | digits;
     F64_STEP F64_STEP F64_STEP F64_STEP F64_STEP
 #undef F64_STEP
-    return f64_pack(sign, exponent, (quotient << 7) | (x != 0));
+        return f64_pack(sign, exponent, (quotient << 7) | (x != 0));
 }
 
 // -1, 0 or 1; 2: one is not a number.
@@ -262,13 +262,12 @@ F64_FUNCTION f64 f64_natural_log(f64 x) {
 // exponential() of core/cc/power.h.
 F64_FUNCTION f64 f64_exponential(f64 y) {
     if (f64_exponent(y) == 0x7ff) return F64_NAN;
-    if (f64_less(0x4087700000000000ULL, y)) return F64_INFINITE;           // 750
-    if (f64_less(y, 0x4087700000000000ULL | F64_SIGN)) return 0;           // -750
+    if (f64_less(0x4087700000000000ULL, y)) return F64_INFINITE;  // 750
+    if (f64_less(y, 0x4087700000000000ULL | F64_SIGN)) return 0;  // -750
     f64 n = f64_floor(f64_add(f64_divide(y, F64_LN2), F64_HALF));
     f64 r = f64_subtract(y, f64_multiply(n, F64_LN2)), series = F64_ONE;
     F64_LOOP
-    for (int k = 15; k >= 1; k--)
-        series = f64_add(F64_ONE, f64_divide(f64_multiply(series, r), f64_of((f64)k)));
+    for (int k = 15; k >= 1; k--) series = f64_add(F64_ONE, f64_divide(f64_multiply(series, r), f64_of((f64)k)));
     long long power = (long long)f64_to(f64_absolute(n));
     if (n & F64_SIGN) power = -power;
     long long exponent = f64_exponent(series) + power;

@@ -1,7 +1,8 @@
 // Loads one script as a congestion controller of the Linux kernel, and holds it until its input ends.
 //
-//     subflow-kernel-helper load NAME    input: a struct script (machine.h); the controller lives until the input closes
-//     subflow-kernel-helper check        loads the programs without registering them, and reports what the kernel lacks
+//     subflow-kernel-helper load NAME    input: a struct script (machine.h); the controller lives until the input
+//     closes subflow-kernel-helper check        loads the programs without registering them, and reports what the
+//     kernel lacks
 //
 // It needs CAP_BPF and CAP_PERFMON, as file capabilities or as root, and gives them up once the programs are loaded.
 // It loads nothing but the image that is linked into it, with a script that it has checked. `load` prints the name of
@@ -48,14 +49,34 @@ static void* allocated(size_t bytes) {
 
 // ---- the image (tools/kernel_image.py) ----
 
-struct image_map { char name[16]; u32 type, key_size, value_size, max_entries, flags, key, value, reserved; };
-struct image_kernel_function { char name[32]; };
-struct image_function { u32 code, codes, relocation, relocations, core, cores, type, reserved; };
-struct image_program { char name[16]; u32 part, parts; };
-struct image_table { char name[16]; u32 member, members; };
-struct image_member { char name[24]; u32 program; };
-struct image_relocation { u32 at, kind, index; };
-struct image_core { u32 byte, type, text, kind; };
+struct image_map {
+    char name[16];
+    u32 type, key_size, value_size, max_entries, flags, key, value, reserved;
+};
+struct image_kernel_function {
+    char name[32];
+};
+struct image_function {
+    u32 code, codes, relocation, relocations, core, cores, type, reserved;
+};
+struct image_program {
+    char name[16];
+    u32 part, parts;
+};
+struct image_table {
+    char name[16];
+    u32 member, members;
+};
+struct image_member {
+    char name[24];
+    u32 program;
+};
+struct image_relocation {
+    u32 at, kind, index;
+};
+struct image_core {
+    u32 byte, type, text, kind;
+};
 struct image {
     u32 magic, maps, kernel_functions, functions, programs, parts, tables, members, relocations, cores, codes, types;
     u64 code[];
@@ -101,8 +122,14 @@ struct map_create {
     char name[16];
     u32 interface, btf, key, value, vmlinux_value;
 };
-struct map_element { u32 map, reserved; u64 key, value, flags; };
-struct btf_load { u64 btf, log; u32 size, log_size, log_level; };
+struct map_element {
+    u32 map, reserved;
+    u64 key, value, flags;
+};
+struct btf_load {
+    u64 btf, log;
+    u32 size, log_size, log_level;
+};
 struct program_load {
     u32 type, instructions;
     u64 code, license;
@@ -118,7 +145,9 @@ struct program_load {
     u64 descriptors, core;
     u32 core_size, log_true_size;
 };
-struct link_create { u32 map, target, attach_type, flags, rest[8]; };
+struct link_create {
+    u32 map, target, attach_type, flags, rest[8];
+};
 
 static int bpf(int command, void* attributes, size_t size) {
     return (int)syscall(SYS_bpf, command, attributes, size);
@@ -131,8 +160,12 @@ static unsigned char* vmlinux;
 static u32 strings_at;
 
 enum { KindStruct = 4, KindFunction = 12 };
-struct btf_type { u32 name, info, size; };
-struct btf_member { u32 name, type, offset; };
+struct btf_type {
+    u32 name, info, size;
+};
+struct btf_member {
+    u32 name, type, offset;
+};
 
 static void open_vmlinux(void) {
     int file = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
@@ -257,8 +290,14 @@ static void make_maps(void) {
     map_descriptors = allocated(image.maps * sizeof *map_descriptors);
     for (u32 i = 0; i < image.maps; i++) {
         const struct image_map* m = maps + i;
-        struct map_create create = {.type = m->type, .key_size = m->key_size, .value_size = m->value_size,
-            .max_entries = m->max_entries, .flags = m->flags, .btf = (u32)btf, .key = m->key, .value = m->value};
+        struct map_create create = {.type = m->type,
+                                    .key_size = m->key_size,
+                                    .value_size = m->value_size,
+                                    .max_entries = m->max_entries,
+                                    .flags = m->flags,
+                                    .btf = (u32)btf,
+                                    .key = m->key,
+                                    .value = m->value};
         memcpy(create.name, m->name, sizeof m->name);
         map_descriptors[i] = bpf(MapCreate, &create, sizeof create);
         if (map_descriptors[i] < 0) refused("the map of a program");
@@ -287,7 +326,9 @@ static int load_program(const struct image_program* program, u32 table_type, u32
         relocated += f->cores;
     }
     u64* code = allocated(codes * sizeof *code);
-    struct { u32 at, type; }* infos = allocated(program->parts * sizeof *infos);
+    struct {
+        u32 at, type;
+    }* infos = allocated(program->parts * sizeof *infos);
     struct image_core* core = allocated(relocated * sizeof *core);
     relocated = 0;
     for (u32 i = 0; i < program->parts; i++) {
@@ -304,19 +345,34 @@ static int load_program(const struct image_program* program, u32 table_type, u32
             const struct image_relocation* r = relocations + f->relocation + k;
             u32 at = begin + r->at, value = 0, source = 0;  // the instruction's number, and its source register
             switch (r->kind) {
-                case 0: source = 1, value = (u32)map_descriptors[r->index]; break;
-                case 1: source = 2, value = kernel_function_ids[r->index]; break;
-                case 2: source = 1, value = begins[r->index] - at - 1; break;
+                case 0:
+                    source = 1, value = (u32)map_descriptors[r->index];
+                    break;
+                case 1:
+                    source = 2, value = kernel_function_ids[r->index];
+                    break;
+                case 2:
+                    source = 1, value = begins[r->index] - at - 1;
+                    break;
             }
             u64 keep = r->kind == 1 ? 0x0fff : 0xffff0fff;  // a function of the kernel has no offset
             code[at] = (code[at] & keep) | source << 12 | (u64)value << 32;
         }
     }
     static char log[1 << 16];
-    struct program_load load = {.type = ProgramTypeStructOps, .instructions = codes, .code = ADDRESS(code),
-        .license = ADDRESS("Dual MIT/GPL"), .attach_type = member, .btf = (u32)btf, .function_info_size = 8,
-        .function_info = ADDRESS(infos), .function_infos = program->parts, .attach_btf_id = table_type,
-        .cores = relocated, .core = ADDRESS(core), .core_size = sizeof *core};
+    struct program_load load = {.type = ProgramTypeStructOps,
+                                .instructions = codes,
+                                .code = ADDRESS(code),
+                                .license = ADDRESS("Dual MIT/GPL"),
+                                .attach_type = member,
+                                .btf = (u32)btf,
+                                .function_info_size = 8,
+                                .function_info = ADDRESS(infos),
+                                .function_infos = program->parts,
+                                .attach_btf_id = table_type,
+                                .cores = relocated,
+                                .core = ADDRESS(core),
+                                .core_size = sizeof *core};
     memcpy(load.name, program->name, sizeof program->name);
     int made = bpf(ProgramLoad, &load, sizeof load);
     if (made < 0 && errno != EPERM) {
@@ -349,8 +405,14 @@ static int load_table(const struct image_table* table, const char* name) {
     u32 for_everyone = 1;  // TCP_CONG_NON_RESTRICTED: also for users without privileges
     if (find_member(type, "flags", &at) >= 0) memcpy(content + data + at, &for_everyone, sizeof for_everyone);
     if (find_member(type, "name", &at) >= 0) strcpy((char*)content + data + at, name);
-    struct map_create create = {.type = MapTypeStructOps, .key_size = 4, .value_size = value_type->size,
-        .max_entries = 1, .flags = FLAG_LINK, .name = "subflow", .btf = (u32)btf, .vmlinux_value = value};
+    struct map_create create = {.type = MapTypeStructOps,
+                                .key_size = 4,
+                                .value_size = value_type->size,
+                                .max_entries = 1,
+                                .flags = FLAG_LINK,
+                                .name = "subflow",
+                                .btf = (u32)btf,
+                                .vmlinux_value = value};
     int made = bpf(MapCreate, &create, sizeof create);
     if (made < 0) refused("a congestion controller that ends with its process (Linux 6.4 or newer)");
     u32 zero = 0;
@@ -373,13 +435,23 @@ static void choose_name(char name[16], const char* word) {
 }
 
 static void give_up_privileges(void) {
-    struct { u32 version; int process; } head = {0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
-    struct { u32 effective, permitted, inheritable; } none[2] = {{0, 0, 0}, {0, 0, 0}};
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &head, none)) fail(1, "capset: %s", strerror(errno));
+    struct {
+        u32 version;
+        int process;
+    } head = {0x20080522, 0};  // _LINUX_CAPABILITY_VERSION_3
+    struct {
+        u32 effective, permitted, inheritable;
+    } none[2] = {{0, 0, 0}, {0, 0, 0}};
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capset, &head, none))
+        fail(1, "capset: %s", strerror(errno));
 }
 
 // As in controller.bpf.c.
-struct report { u64 failures; u32 line, reason; u64 passed_over; };
+struct report {
+    u64 failures;
+    u32 line, reason;
+    u64 passed_over;
+};
 
 static void hold(void) {
     struct report before = {0}, now;
@@ -399,7 +471,8 @@ static void hold(void) {
 
 int main(int count, char** words) {
     int loads = count == 3 && !strcmp(words[1], "load");
-    if (!loads && !(count == 2 && !strcmp(words[1], "check"))) fail(2, "usage: subflow-kernel-helper load NAME | check");
+    if (!loads && !(count == 2 && !strcmp(words[1], "check")))
+        fail(2, "usage: subflow-kernel-helper load NAME | check");
     static struct script script;
     char name[16] = "sf_check";
     open_image();

@@ -51,16 +51,46 @@ enum script_operation {
 
 enum field_kind { FieldWhole, FieldTime, FieldReal, FieldKinds };  // an integer, nanoseconds, or a double
 enum field {
-    FieldAcked, FieldRtt, FieldOldestRtt, FieldSrtt, FieldMinRtt, FieldNow, FieldInflight, FieldBeginsRound,
-    FieldIsCwndLimited, FieldInRecovery, FieldMarked, FieldLost, FieldPriorInflight, FieldInterval, FieldIsAppLimited,
-    FieldInLoss, FieldRate, FieldDelivered, FieldPriorDelivered, FieldIsTimeout, FieldIsMark, Fields
+    FieldAcked,
+    FieldRtt,
+    FieldOldestRtt,
+    FieldSrtt,
+    FieldMinRtt,
+    FieldNow,
+    FieldInflight,
+    FieldBeginsRound,
+    FieldIsCwndLimited,
+    FieldInRecovery,
+    FieldMarked,
+    FieldLost,
+    FieldPriorInflight,
+    FieldInterval,
+    FieldIsAppLimited,
+    FieldInLoss,
+    FieldRate,
+    FieldDelivered,
+    FieldPriorDelivered,
+    FieldIsTimeout,
+    FieldIsMark,
+    Fields
 };
 enum item { ItemCwnd, ItemWindow, ItemSrtt, ItemAdvertised, ItemSinceLoss, ItemBetweenLosses, Items };
 
 // Reasons for which a call of a script fails.
 enum failure {
-    FailsNot, FailsByZero, FailsPower, FailsRoot, FailsExponent, FailsLogarithm, FailsSubflow, FailsSteps, FailsWindow,
-    FailsThreshold, FailsRate, FailsAdvertised, FailsInfinite
+    FailsNot,
+    FailsByZero,
+    FailsPower,
+    FailsRoot,
+    FailsExponent,
+    FailsLogarithm,
+    FailsSubflow,
+    FailsSteps,
+    FailsWindow,
+    FailsThreshold,
+    FailsRate,
+    FailsAdvertised,
+    FailsInfinite
 };
 
 struct instruction {
@@ -86,11 +116,11 @@ enum { CellCwnd, CellSsthresh, CellRate, CellAdvertised, CellFirstFree };
 // State of a script for one subflow.
 struct frame {
     f64 cell[SCRIPT_CELLS];
-    u64 field[Fields];          // arguments of the call
-    u32 loop[4];                // position of each loop in `slot`; 2: the own subflow, 3: set by Refer
-    u32 slot[MOST_SUBFLOWS];    // subflows that take part, as indices of struct connection
-    u32 count, self;            // their number, and the own position
-    u32 failed_line, failure;   // of this call
+    u64 field[Fields];         // arguments of the call
+    u32 loop[4];               // position of each loop in `slot`; 2: the own subflow, 3: set by Refer
+    u32 slot[MOST_SUBFLOWS];   // subflows that take part, as indices of struct connection
+    u32 count, self;           // their number, and the own position
+    u32 failed_line, failure;  // of this call
 };
 
 // A subflow as its siblings see it; srtt_s 0: it takes no part.
@@ -148,12 +178,18 @@ F64_FUNCTION int number_subflows(struct frame* f, struct connection* c, u32 own)
 
 F64_INLINE f64 item_of(const struct subflow* s, u32 item) {
     switch (item) {
-        case ItemCwnd: return s->cwnd;
-        case ItemWindow: return s->window;
-        case ItemSrtt: return s->srtt_s;
-        case ItemAdvertised: return s->advertised;
-        case ItemSinceLoss: return s->since_loss;
-        case ItemBetweenLosses: return s->between_losses;
+        case ItemCwnd:
+            return s->cwnd;
+        case ItemWindow:
+            return s->window;
+        case ItemSrtt:
+            return s->srtt_s;
+        case ItemAdvertised:
+            return s->advertised;
+        case ItemSinceLoss:
+            return s->since_loss;
+        case ItemBetweenLosses:
+            return s->between_losses;
     }
     return F64_NAN;
 }
@@ -199,11 +235,11 @@ F64_FUNCTION int recent_extreme(struct frame* f, u32 place, f64 value, f64 time,
 }
 
 #define FLAG(condition) ((condition) ? F64_ONE : 0)
-#define FAIL(reason)            \
-    {                           \
-        f->failed_line = line;  \
-        f->failure = (reason);  \
-        return 0;               \
+#define FAIL(reason)           \
+    {                          \
+        f->failed_line = line; \
+        f->failure = (reason); \
+        return 0;              \
     }
 
 // Runs a function of the script; 1 after a return. A failed call returns 0, with the line and the reason in the frame.
@@ -222,10 +258,18 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
         struct subflow* item = &c->subflow[slot_of(f, f->loop[in.a & 3])];
         pc++;
         switch (in.op) {
-            case OpMove: r = a; break;
-            case OpAdd: r = f64_add(a, b); break;
-            case OpSubtract: r = f64_subtract(a, b); break;
-            case OpMultiply: r = f64_multiply(a, b); break;
+            case OpMove:
+                r = a;
+                break;
+            case OpAdd:
+                r = f64_add(a, b);
+                break;
+            case OpSubtract:
+                r = f64_subtract(a, b);
+                break;
+            case OpMultiply:
+                r = f64_multiply(a, b);
+                break;
             case OpDivide:
                 if (f64_equal(b, 0)) FAIL(FailsByZero)
                 r = f64_divide(a, b);
@@ -242,16 +286,28 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
                 r = f64_power(a, b);
                 if (f64_is_nan(r) && !f64_is_nan(a) && !f64_is_nan(b)) FAIL(FailsPower)
                 break;
-            case OpNegate: r = f64_negate(a); break;
-            case OpDifference: r = f64_time_difference(a, b); break;
-            case OpMinimum: r = f64_minimum(a, b); break;
-            case OpMaximum: r = f64_maximum(a, b); break;
-            case OpAbsolute: r = f64_absolute(a); break;
+            case OpNegate:
+                r = f64_negate(a);
+                break;
+            case OpDifference:
+                r = f64_time_difference(a, b);
+                break;
+            case OpMinimum:
+                r = f64_minimum(a, b);
+                break;
+            case OpMaximum:
+                r = f64_maximum(a, b);
+                break;
+            case OpAbsolute:
+                r = f64_absolute(a);
+                break;
             case OpSquareRoot:
                 if (f64_less(a, 0)) FAIL(FailsRoot)
                 r = f64_square_root(a);
                 break;
-            case OpCubeRoot: r = f64_cube_root(a); break;
+            case OpCubeRoot:
+                r = f64_cube_root(a);
+                break;
             case OpExponential:
                 if (f64_less(0x4085e00000000000ULL, a)) FAIL(FailsExponent)  // 700
                 r = f64_less(a, 0xc085e00000000000ULL) ? 0 : f64_exponential(a);
@@ -260,15 +316,33 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
                 if (!f64_less(0, a)) FAIL(FailsLogarithm)
                 r = a == F64_INFINITE ? a : f64_natural_log(a);
                 break;
-            case OpFloor: r = f64_floor(a); break;
-            case OpCeiling: r = f64_ceiling(a); break;
-            case OpKnown: r = FLAG(!f64_is_nan(a)); break;
-            case OpRandom: r = f64_multiply(f64_of(random_number()), 0x3df0000000000000ULL); break;  // times 2^-32
-            case OpLess: r = FLAG(f64_less(a, b)); break;
-            case OpLessEqual: r = FLAG(f64_less_equal(a, b)); break;
-            case OpEqual: r = FLAG(f64_equal(a, b)); break;
-            case OpNotEqual: r = FLAG(!f64_equal(a, b)); break;
-            case OpJump: pc = target; continue;
+            case OpFloor:
+                r = f64_floor(a);
+                break;
+            case OpCeiling:
+                r = f64_ceiling(a);
+                break;
+            case OpKnown:
+                r = FLAG(!f64_is_nan(a));
+                break;
+            case OpRandom:
+                r = f64_multiply(f64_of(random_number()), 0x3df0000000000000ULL);
+                break;  // times 2^-32
+            case OpLess:
+                r = FLAG(f64_less(a, b));
+                break;
+            case OpLessEqual:
+                r = FLAG(f64_less_equal(a, b));
+                break;
+            case OpEqual:
+                r = FLAG(f64_equal(a, b));
+                break;
+            case OpNotEqual:
+                r = FLAG(!f64_equal(a, b));
+                break;
+            case OpJump:
+                pc = target;
+                continue;
             case OpJumpUnless:
                 if (f64_equal(a, 0)) pc = target;
                 continue;
@@ -306,15 +380,33 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
                 if (f64_less(a, 0) || !f64_less(a, f64_of(f->count))) FAIL(FailsSubflow)
                 f->loop[3] = (u32)f64_to(a);
                 continue;
-            case OpItem: r = item_of(item, (u32)in.value); break;
-            case OpItemRate: r = rate_of(item); break;
-            case OpItemRatePerRtt: r = f64_divide(rate_of(item), item->srtt_s); break;
-            case OpItemIsOwn: r = FLAG(f->loop[in.a & 3] == f->self); break;
-            case OpItemNumber: r = f64_of(f->loop[in.a & 3]); break;
-            case OpCount: r = f64_of(f->count); break;
-            case OpTotalRate: r = total_rate(f, c); break;
-            case OpLargestRate: r = largest_rate(f, c, 0); break;
-            case OpLargestRatePerRtt: r = largest_rate(f, c, 1); break;
+            case OpItem:
+                r = item_of(item, (u32)in.value);
+                break;
+            case OpItemRate:
+                r = rate_of(item);
+                break;
+            case OpItemRatePerRtt:
+                r = f64_divide(rate_of(item), item->srtt_s);
+                break;
+            case OpItemIsOwn:
+                r = FLAG(f->loop[in.a & 3] == f->self);
+                break;
+            case OpItemNumber:
+                r = f64_of(f->loop[in.a & 3]);
+                break;
+            case OpCount:
+                r = f64_of(f->count);
+                break;
+            case OpTotalRate:
+                r = total_rate(f, c);
+                break;
+            case OpLargestRate:
+                r = largest_rate(f, c, 0);
+                break;
+            case OpLargestRatePerRtt:
+                r = largest_rate(f, c, 1);
+                break;
             case OpSlowStart: {
                 f64 room = f64_maximum(0, f64_subtract(f->cell[CellSsthresh], f->cell[CellCwnd]));
                 f64 grown = f64_minimum(a, room);
@@ -335,7 +427,8 @@ F64_FUNCTION int run_machine(struct script* s, struct frame* f, struct connectio
             case OpReturn:
                 f->failed_line = line;  // for a window that the caller refuses
                 return 1;
-            default: FAIL(FailsSteps)
+            default:
+                FAIL(FailsSteps)
         }
         f->cell[in.to] = r;
     }

@@ -25,7 +25,6 @@ from subflow_app.features.guide import cli as guide
 from subflow_app.features.history import cli as history
 from subflow_app.features.importing import cli as importing
 from subflow_app.features.kernel import cli as compare_kernel
-from subflow_app.features.kernel import controllers_cli as kernel_controllers
 from subflow_app.features.kernel.core.worker_process import WORKER_COMMAND as KERNEL_WORKER_COMMAND
 from subflow_app.features.labs.cli import labs
 from subflow_app.features.library import cli as library
@@ -131,8 +130,8 @@ app.command(FIGURE_WORKER, hidden=True)(figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 agents.agents_app.command()(agents.promote)
 app.add_typer(agents.agents_app, name="agents")
-scripts.controllers_app.command("load")(kernel_controllers.load)
-scripts.controllers_app.command("loaded")(kernel_controllers.loaded)
+scripts.controllers_app.command("load")(compare_kernel.load)
+scripts.controllers_app.command("loaded")(compare_kernel.loaded)
 app.add_typer(scripts.controllers_app, name="controllers")
 app.add_typer(scripts.schedulers_app, name="schedulers")
 app.command()(catalogue.scenarios)

@@ -1,7 +1,7 @@
 // Runs the machine of the kernel (sim/kernel/machine.h) beside that of the core, and prints the first difference.
 //
-//     machines arithmetic COUNT FILE   each operation on COUNT pairs of numbers; writes the first 100 000 to FILE
-//     machines scripts COUNT FILE...   COUNT events for each script that Python has written to a file
+//     machines arithmetic COUNT ROWS FILE   each operation on COUNT pairs of numbers; writes the first ROWS to FILE
+//     machines scripts COUNT FILE...        COUNT events for each script that Python has written to a file
 #include <bit>
 #include <cmath>
 #include <cstdio>
@@ -54,11 +54,16 @@ double uniform(double low, double high) {
 double number(int range) {
     static const double special[]{0.0, -0.0, 1, -1, 0.5, 2, 3, 1e6, INFINITY, -INFINITY, NAN, 9e6, 700, -700};
     switch (random_bits() % 8) {
-        case 0: return special[random_bits() % std::size(special)];
-        case 1: return std::floor(uniform(-1000, 1000));
-        case 2: return uniform(0, 1);
-        case 3: return uniform(0, 1e4);
-        case 4: return uniform(-800, 800);
+        case 0:
+            return special[random_bits() % std::size(special)];
+        case 1:
+            return std::floor(uniform(-1000, 1000));
+        case 2:
+            return uniform(0, 1);
+        case 3:
+            return uniform(0, 1e4);
+        case 4:
+            return uniform(-800, 800);
         default: {
             const double fraction = uniform(1, 2);
             const int exponent = static_cast<int>(random_bits() % (2 * static_cast<unsigned>(range) + 1)) - range;
@@ -82,11 +87,12 @@ ScriptProgram program_of(ScriptOp op) {
     return program;
 }
 
-int arithmetic(std::size_t count, const char* path) {
+int arithmetic(std::size_t count, std::size_t written, const char* path) {
     const std::vector<std::string> names{
-        "Move", "Add", "Subtract", "Multiply", "Divide", "FloorDivide", "Remainder", "Power", "Negate", "Difference",
-        "Minimum", "Maximum", "Absolute", "SquareRoot", "CubeRoot", "Exponential", "Logarithm", "Floor", "Ceiling",
-        "Known", "Less", "LessEqual", "Equal", "NotEqual", "SlowStart", "Average"};
+        "Move",      "Add",         "Subtract",   "Multiply",  "Divide",  "FloorDivide", "Remainder",
+        "Power",     "Negate",      "Difference", "Minimum",   "Maximum", "Absolute",    "SquareRoot",
+        "CubeRoot",  "Exponential", "Logarithm",  "Floor",     "Ceiling", "Known",       "Less",
+        "LessEqual", "Equal",       "NotEqual",   "SlowStart", "Average"};
     std::ofstream out(path, std::ios::binary);
     for (const std::string& name : names) {
         std::size_t core_op = 0, kernel_op = 0;
@@ -99,7 +105,6 @@ int arithmetic(std::size_t count, const char* path) {
         script->code[1] = {kernel::OpReturn, 0, 0, 0, 0};
         auto frame = std::make_unique<kernel::frame>();
         kernel::connection connection{};
-        const std::size_t written = std::min<std::size_t>(count, 100'000);
         std::vector<std::uint64_t> table;
         std::size_t done = 0, failed = 0;
         while (done < count) {
@@ -117,7 +122,8 @@ int arithmetic(std::size_t count, const char* path) {
             cells[kResult + 1] = static_cast<double>(random_bits() & 1);
             std::memset(frame->cell, 0, sizeof frame->cell);
             for (std::size_t i = 0; i < cells.size(); ++i) frame->cell[i] = bits_of(cells[i]);
-            const std::uint64_t before[]{frame->cell[0], frame->cell[1], frame->cell[kResult], frame->cell[kResult + 1]};
+            const std::uint64_t before[]{frame->cell[0], frame->cell[1], frame->cell[kResult],
+                                         frame->cell[kResult + 1]};
             bool has_failed = false;
             try {
                 run_script(program, kHook, cells.data(), ScriptInput{}, nullptr);
@@ -215,8 +221,12 @@ int scripts(std::size_t count, const std::vector<const char*>& paths) {
                 s.window_pkts = uniform(1, 100);
                 s.acked_since_loss_pkts = std::floor(uniform(0, 500));
                 s.acked_between_losses_pkts = std::floor(uniform(0, 500));
-                connection.subflow[i] = {1, bits_of(s.cwnd_pkts), bits_of(s.window_pkts), bits_of(s.srtt_s),
-                                         bits_of(s.advertised), bits_of(s.acked_since_loss_pkts),
+                connection.subflow[i] = {1,
+                                         bits_of(s.cwnd_pkts),
+                                         bits_of(s.window_pkts),
+                                         bits_of(s.srtt_s),
+                                         bits_of(s.advertised),
+                                         bits_of(s.acked_since_loss_pkts),
                                          bits_of(s.acked_between_losses_pkts)};
             }
             for (std::size_t i = siblings.size(); i < MOST_SUBFLOWS; ++i) connection.subflow[i].srtt_s = 0;
@@ -289,7 +299,8 @@ int scripts(std::size_t count, const std::vector<const char*>& paths) {
             bool is_same = has_failed == (frame->failure != 0);
             for (std::size_t i = 0; i < cells.size() && is_same; ++i) is_same = are_equal(cells[i], frame->cell[i]);
             if (!is_same) {
-                std::printf("%s, event %zu, function %zu: the machines differ\n", both.program.name.c_str(), event, which);
+                std::printf("%s, event %zu, function %zu: the machines differ\n", both.program.name.c_str(), event,
+                            which);
                 return 1;
             }
             ++ran;
@@ -308,6 +319,7 @@ int scripts(std::size_t count, const std::vector<const char*>& paths) {
 int main(int count, char** words) {
     if (count < 4) return 2;
     const std::size_t times = std::strtoull(words[2], nullptr, 10);
-    if (std::string(words[1]) == "arithmetic") return arithmetic(times, words[3]);
+    if (std::string(words[1]) == "arithmetic" && count == 5)
+        return arithmetic(times, std::strtoull(words[3], nullptr, 10), words[4]);
     return scripts(times, {words + 3, words + count});
 }

@@ -24,10 +24,10 @@ from subflow_sim.script_reader import read_script
 HERE = Path(__file__).parent
 KERNEL, CORE = ROOT / "sim" / "kernel", ROOT / "sim" / "core"
 SHIPPED = ("newreno", "lia", "olia", "balia", "cubic", "vegas", "bdp", "shy")
-ROWS = 500
+ROWS = 500  # of a table in arithmetic.bpf.c
 EVENTS = 100_000
 
-pytestmark = pytest.mark.timeout(600)  # a million inputs of 26 operations take a minute on a busy machine
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
@@ -44,35 +44,41 @@ def machines(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def table(machines: Path) -> Path:
-    """A million inputs of each operation, compared; the file has the first 100 000 with the results of the core."""
+def inputs(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """Numbers of inputs of each operation, natively and in the kernel; a tenth without --full."""
+    return (1_000_000, 100_000) if request.config.getoption("--full") else (100_000, 10_000)
+
+
+@pytest.fixture(scope="module")
+def table(machines: Path, inputs: tuple[int, int]) -> Path:
+    """Inputs of each operation, compared; the file has those for the kernel with the results of the core."""
     path = machines.with_name("table")
-    done = subprocess.run([machines, "arithmetic", "1000000", path], capture_output=True, text=True, check=False)
+    done = subprocess.run([machines, "arithmetic", *map(str, inputs), path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout.splitlines()[-1]
     compared = {name: (int(count), int(failed)) for name, count, failed in map(str.split, done.stdout.splitlines())}
     assert len(compared) == 26
-    assert {count for count, _ in compared.values()} == {1_000_000}
+    assert {count for count, _ in compared.values()} == {inputs[0]}
     assert {name for name, (_, failed) in compared.items() if failed} == {
         *("Divide", "FloorDivide", "Remainder", "Power", "SquareRoot", "Exponential", "Logarithm")
     }
     return path
 
 
-def test_a_million_inputs_of_each_operation_give_the_bits_of_the_core(table: Path) -> None:
-    assert table.stat().st_size == 26 * (16 + 100_000 * 64)
+def test_each_operation_gives_the_bits_of_the_core(table: Path, inputs: tuple[int, int]) -> None:
+    assert table.stat().st_size == 26 * (16 + inputs[1] * 64)
 
 
-def test_the_kernel_gives_the_same_bits(table: Path) -> None:
+def test_the_kernel_gives_the_same_bits(table: Path, inputs: tuple[int, int]) -> None:
     if os.geteuid() != 0:
         pytest.skip("loading a program for a test takes root")
     if shutil.which(BPF_COMPILER) is None:
         pytest.skip(f"{BPF_COMPILER} is missing")
     data = table.read_bytes()
-    size = 16 + 100_000 * 64
+    size = 16 + inputs[1] * 64
     with bpf_program(compiled(HERE / "arithmetic.bpf.c")) as program:
         for start in range(0, len(data), size):
             name = data[start : start + 16].rstrip(b"\0").decode()
-            rows = np.frombuffer(data, np.uint64, 8 * 100_000, start + 16).reshape(-1, 8)
+            rows = np.frombuffer(data, np.uint64, 8 * inputs[1], start + 16).reshape(-1, 8)
             operation = kernel_script.OPERATIONS.index(name)
             for first in range(0, len(rows), ROWS):
                 part = rows[first : first + ROWS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from subflow_app.features.kernel.core.emulator import LATE_P99_S
@@ -250,6 +251,7 @@ def run_comparisons(
     seeds: int,
     repetitions: int,
     progress: Progress | None = None,
+    live: Path | None = None,
 ) -> Iterator[Comparison]:
     """Run both sides of all cases, and yield each comparison as soon as it is complete.
 
@@ -259,6 +261,7 @@ def run_comparisons(
         seeds: number of simulations of each case; the seeds count up from the seed of the plan.
         repetitions: number of kernel runs of each case; the seeds count up from the seed of the plan.
         progress: called during the kernel runs, which take real time; None to report no progress.
+        live: a file for the samples of the run in progress, see `endpoint.run_connections`; emptied by each attempt.
 
     Raises:
         KernelError: with all reasons, if this machine cannot run the cases; or if a run fails.
@@ -277,7 +280,7 @@ def run_comparisons(
     before_s = 0.0
     with loaded(scripts) as controllers:
         for batch in packed:
-            _run_batch(batch, comparisons, controllers, machine, before_s, total_s, progress)
+            _run_batch(batch, comparisons, controllers, machine, before_s, total_s, progress, live)
             before_s += batch.duration_s
             for index in dict.fromkeys(index for index, _ in batch.members):
                 comparison = comparisons[index]
@@ -293,17 +296,22 @@ def _run_batch(
     before_s: float,
     total_s: float,
     progress: Progress | None,
+    live: Path | None,
 ) -> None:
     """Run a batch until the emulator is on time, at most three times, and keep the runs of the least late attempt."""
     plans = []
     for index, repetition in batch.members:
         plan = comparisons[index].case.named(controllers)
         plans.append(replace(plan, seed=plan.seed + repetition))
-    job = {"networks": [plan.to_json() for plan in plans]}
+    job: dict[str, Any] = {"networks": [plan.to_json() for plan in plans]}
+    if live is not None:
+        job["live"] = str(live)
     best: dict[str, Any] | None = None
     tries = 0
     while tries < _MOST_TRIES and (best is None or _p99_s(best) > LATE_P99_S):
         tries += 1
+        if live is not None:
+            live.write_bytes(b"")
         answer = ask_worker(
             job,
             timeout_s=batch.duration_s + _OVERHEAD_S,
