@@ -359,9 +359,7 @@ def _tables(
     section = next((number for number, one in enumerate(elf.sections) if one.name == ".struct_ops"), None)
     if section is None:
         return []
-    declared = next(
-        number for number in range(1, len(btf.at)) if btf.of(number)[:2] == ("tcp_congestion_ops", _STRUCT)
-    )
+    declared = next(number for number in range(1, len(btf.at)) if btf.of(number)[:2] == ("tcp_congestion_ops", _STRUCT))
     by_section = {functions[number].section: position for position, number in enumerate(programs)}
     found = []
     for symbol in sorted((each for each in elf.symbols if each.section == section), key=lambda each: each.value):

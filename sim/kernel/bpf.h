@@ -1,4 +1,4 @@
-// What BPF programs need of clang and of the kernel, in place of libbpf's headers and of a generated vmlinux.h.
+// Declarations of clang and of the kernel for BPF programs, in place of libbpf's headers and of a generated vmlinux.h.
 #pragma once
 
 #define SECTION(name) __attribute__((section(name), used))

@@ -98,7 +98,7 @@ struct instruction {
     s32 value;
 };
 
-// What a loader passes to the helper, and the helper to the kernel.
+// The program and its first cells, as the loader passes them to the helper, and the helper to the kernel.
 struct script {
     u32 magic;
     u32 instructions;

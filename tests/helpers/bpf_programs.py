@@ -49,7 +49,9 @@ class BpfProgram:
         self.maps: dict[str, tuple[int, int]] = {}
         for row in maps:
             name, kind, key, value, most, flags, key_type, value_type, _ = struct.unpack("<16s8I", row)
-            create = struct.pack("<7I16s4I", kind, key, value, most, flags, 0, 0, name, 0, self._btf, key_type, value_type)
+            create = struct.pack(
+                "<7I16s4I", kind, key, value, most, flags, 0, 0, name, 0, self._btf, key_type, value_type
+            )
             self.maps[name.rstrip(b"\0").decode()] = self._kept(_MAP_CREATE, create), value
         descriptors = [descriptor for descriptor, _ in self.maps.values()]
         numbers = [_kernel_function(row.rstrip(b"\0").decode()) for row in kernel_functions]

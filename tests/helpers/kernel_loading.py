@@ -15,7 +15,7 @@ from subflow_sim.script_reader import read_script
 
 @cache
 def reason_to_skip() -> str:
-    """What this machine lacks; empty if controllers can be loaded."""
+    """The reason why controllers cannot be loaded here; empty if they can."""
     try:
         check_kernel()
     except KernelError as error:

@@ -53,7 +53,9 @@ def inputs(request: pytest.FixtureRequest) -> tuple[int, int]:
 def table(machines: Path, inputs: tuple[int, int]) -> Path:
     """Inputs of each operation, compared; the file has those for the kernel with the results of the core."""
     path = machines.with_name("table")
-    done = subprocess.run([machines, "arithmetic", *map(str, inputs), path], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [machines, "arithmetic", *map(str, inputs), path], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stdout.splitlines()[-1]
     compared = {name: (int(count), int(failed)) for name, count, failed in map(str.split, done.stdout.splitlines())}
     assert len(compared) == 26
@@ -96,7 +98,7 @@ def _without_nan(bits: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def script_named(name: str) -> Script:
-    text = (HERE / "everything.py").read_text(encoding="utf-8") if name == "everything" else read_script(name, None)
+    text = (HERE / "everything.txt").read_text(encoding="utf-8") if name == "everything" else read_script(name, None)
     return compile_script(text, name, "controller")
 
 

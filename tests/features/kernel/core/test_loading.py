@@ -110,7 +110,7 @@ def test_a_stopped_command_removes_its_controller() -> None:
     wait_until(lambda: not loaded_controllers())
 
 
-# ---- who may load ----
+# ---- privileges ----
 
 
 @pytest.fixture
@@ -157,14 +157,16 @@ def test_a_missing_helper_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     assert str(tmp_path / "helper") in str(loading.reason_against())
 
 
-# ---- what the kernel cannot do ----
+# ---- refused scripts ----
 
 
 @for_each(
     ("name", "kind", "lines"),
     [("pcc", "controller", (38, 56)), ("minrtt", "scheduler", (11,)), ("roundrobin", "scheduler", None)],
 )
-def test_what_the_kernel_cannot_do_is_refused_with_its_line(name: str, kind: str, lines: tuple[int, ...] | None) -> None:
+def test_what_the_kernel_cannot_do_is_refused_with_its_line(
+    name: str, kind: str, lines: tuple[int, ...] | None
+) -> None:
     text = read_script(name, None)
     with pytest.raises(InputError) as refused:
         kernel_script.kernel_script(compile_script(text, name, kind))  # type: ignore[arg-type]  # one of the two kinds
@@ -291,6 +293,6 @@ def test_hostile_scripts_fail_by_their_line_and_do_no_harm() -> None:
         told = summary["kernel"]["scripts"]["bulk"]
         assert told["line"] == HOSTILE[name][1], (name, told)
         assert (told["failures"] > 0) == (told["line"] > 0), (name, told)
-        # The connection goes on, with the window of the last call that succeeded; only a rate of 0.001 packets per
+        # The connection continues, with the window of the last call that succeeded; only a rate of 0.001 packets per
         # second stops it, as it asks for.
         assert summary["flows"][0]["packets_acked"] > (10 if name != "slow" else 0), name

@@ -49,7 +49,7 @@ def on_ack(w, ack):
     w.cwnd += 2 / w.cwnd
 '''
 """
-PLAN = 'plan(w, moment):\n    return 0.1\ndef on_interval(w, record, moment):\n    w.rate = 1 / moment.srtt'
+PLAN = "plan(w, moment):\n    return 0.1\ndef on_interval(w, record, moment):\n    w.rate = 1 / moment.srtt"
 
 
 @pytest.fixture
@@ -64,7 +64,7 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
 
 @pytest.fixture
 def ask(desk: Desk, qtbot: QtBot) -> Callable[[], TrialDialog]:
-    """Opens the dialog, and waits until it knows this machine."""
+    """Opens the dialog, and waits for the requirements."""
 
     def opened() -> TrialDialog:
         desk.bar.trigger("run.try_kernel")

@@ -416,9 +416,7 @@ class Connection:
         return made
 
 
-def run_connections(
-    connections: Sequence[Connection], start_ns: int, live: Path | None = None
-) -> list[dict[str, Any]]:
+def run_connections(connections: Sequence[Connection], start_ns: int, live: Path | None = None) -> list[dict[str, Any]]:
     """Run all connections of a worker to the end, and return their results in the same order.
 
     Args:

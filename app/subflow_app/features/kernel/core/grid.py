@@ -151,23 +151,26 @@ class GridCase:
             for name, rate_kbit, rtt_ms in paths
         )
         controller = f'"{_SCRIPT_NAME}"' if self.is_script else f'"{self.controller}"'
-        return _TEMPLATE.format(
-            name=self.name,
-            duration_s=self.duration_s,
-            warmup_s=0 if self.duration_s == 5 else 5,
-            links=links,
-            kind="mptcp" if self.is_mptcp else "tcp",
-            controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
-            paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
-            scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
-            size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
-        ) + self._more()
+        return (
+            _TEMPLATE.format(
+                name=self.name,
+                duration_s=self.duration_s,
+                warmup_s=0 if self.duration_s == 5 else 5,
+                links=links,
+                kind="mptcp" if self.is_mptcp else "tcp",
+                controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
+                paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+                scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
+                size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
+            )
+            + self._more()
+        )
 
     def _more(self) -> str:
         """Sections after the flow."""
         if self.is_script:
             return f'[controllers.{_SCRIPT_NAME}]\nscript = "{self.controller}"\n'
-        return (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
+        return f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, "")
 
     def _queue(self, pkts: int) -> str:
         """TOML value of a queue that holds `pkts` packets.
@@ -259,7 +262,7 @@ class CoupledCase:
             flows += _COUPLED_FLOW.format(
                 name="tcp", kind="tcp", controller="newreno", paths=_toml(paths[:1]), scheduler=""
             )
-        router = "[nodes.router]\nkind = \"router\"\n" if layout.is_shared else ""
+        router = '[nodes.router]\nkind = "router"\n' if layout.is_shared else ""
         return _COUPLED_TEMPLATE.format(name=self.name, nodes=router, links=links, flows=flows)
 
 
@@ -348,9 +351,7 @@ CASES = {"kernel": grid_cases, "scripts": script_cases, "coupled": coupled_cases
 """Sets of cases: controllers that Linux itself has, scripts, and coupled controllers."""
 
 
-def grid_scenarios(
-    only: str | None = None, overrides: Sequence[str] = (), *, cases: str = "kernel"
-) -> list[Scenario]:
+def grid_scenarios(only: str | None = None, overrides: Sequence[str] = (), *, cases: str = "kernel") -> list[Scenario]:
     """The cases as scenarios, except those whose path changes would come after the end of the run.
 
     Args:

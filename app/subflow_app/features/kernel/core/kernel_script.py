@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from subflow_app.foundation.errors import InputError
-from subflow_sim import _core
+from subflow_sim.errors import ParamError
 from subflow_sim.script import Script
-from subflow_sim.script.vocabulary import HOOKS as SCRIPT_HOOKS
-from subflow_sim.script.vocabulary import Hook
+from subflow_sim.script.instructions import first_instructions, initial_frame, instructions
 
 MAGIC = 0x31666253
 CELLS, MOST_INSTRUCTIONS, MOST_STEPS, MOST_SUBFLOWS = 256, 4096, 8192, 8
@@ -80,8 +79,6 @@ FAILURES = (
 )
 """Reasons for which a call fails in the kernel, by their numbers."""
 
-_READS = {"ReadReal": "REAL", "ReadTime": "TIME", "ReadFlag": "FLAG", "ReadField": "COMPUTED"}
-_ITEM_READS = {"ItemReal": "REAL", "ItemTime": "TIME", "ItemFlag": "FLAG"}
 _WITHOUT_RESULT = frozenset({"ForEach", "Next", "Refer", "Return", *(name for name in OPERATIONS if "Jump" in name)})
 _RATE_CELL = 2
 
@@ -124,55 +121,28 @@ def kernel_script(script: Script, options: Mapping[str, float | bool] | None = N
     if problems:
         raise InputError("\n".join(f"{script.name} {problem}" for problem in problems))
     try:
-        frame = _core.script_frame(script.program, [(key, float(value)) for key, value in (options or {}).items()])
-    except _core.CoreScenarioError as error:
+        frame = initial_frame(script, options or {})
+    except ParamError as error:
         raise InputError(str(error)) from error
-    rows, lines, governs_rate = [], [], script.program.entry[_number("on_delivery")] >= 0
-    for hook, (operation, to, a, b, value, line) in _code(script):
-        name, kind, number = _translated(hook, operation, a, b, value)
-        rows.append(struct.pack("<4Bi", OPERATIONS.index(name), to, a, kind, number))
-        lines.append(line)
-        governs_rate = governs_rate or (to == _RATE_CELL and name not in _WITHOUT_RESULT)
-    entry = [script.program.entry[_number(name)] for name in HOOKS]
+    first = first_instructions(script)
+    rows, lines, governs_rate = [], [], "on_delivery" in first
+    for each in instructions(script):
+        b, value = each.b, each.value
+        if each.operation == "Field":
+            thing, name = each.field
+            value, b = FIELDS[thing][name]
+        elif each.operation == "Item":
+            value = ITEMS.index(each.field[1])
+        rows.append(struct.pack("<4Bi", OPERATIONS.index(each.operation), each.to, each.a, b, value))
+        lines.append(each.line)
+        governs_rate = governs_rate or (each.to == _RATE_CELL and each.operation not in _WITHOUT_RESULT)
+    entry = [first.get(name, -1) for name in HOOKS]
     head = struct.pack("<4I7iI", MAGIC, len(rows), len(frame), int(governs_rate), *entry, 0)
     cells = struct.pack(f"<{CELLS}d", *frame, *(CELLS - len(frame)) * [0.0])
     code = b"".join(rows).ljust(8 * MOST_INSTRUCTIONS, b"\0")
     blob = head + cells + code + struct.pack(f"<{len(lines)}H", *lines).ljust(2 * MOST_INSTRUCTIONS, b"\0")
     word = re.sub(r"[^a-z0-9]", "", script.name.lower())[:5] or "text"
     return KernelScript(word, blob, script.algorithm.is_coupled, governs_rate)
-
-
-def _number(hook: str) -> int:
-    return next(number for number, each in enumerate(SCRIPT_HOOKS) if each.name == hook)
-
-
-def _code(script: Script) -> Iterator[tuple[Hook, tuple[str, int, int, int, int, int]]]:
-    """Each instruction with the function that it belongs to."""
-    begins = {entry: SCRIPT_HOOKS[number] for number, entry in enumerate(script.program.entry) if entry >= 0}
-    hook = SCRIPT_HOOKS[0]
-    for at, instruction in enumerate(script.program.code):
-        hook = begins.get(at, hook)
-        yield hook, instruction
-
-
-def _translated(hook: Hook, operation: str, a: int, b: int, value: int) -> tuple[str, int, int]:
-    """Operation, cell b or kind of a field, and value of an instruction for the kernel."""
-    if operation in _READS:
-        thing = hook.parameters[1 + a][1]
-        number, kind = FIELDS[thing][_field(thing, _READS[operation], value)]
-        return "Field", kind, number
-    if operation in _ITEM_READS:
-        return "Item", b, ITEMS.index(_field("sibling", _ITEM_READS[operation], value))
-    return operation, b, value
-
-
-def _field(thing: str, kind: str, place: int) -> str:
-    """Name of a field of the core."""
-    return next(
-        each.name
-        for each in _core.script_fields()
-        if (each.object, each.kind.name, each.place) == (thing, kind, place)
-    )
 
 
 def _problems(script: Script) -> Iterator[str]:
@@ -193,13 +163,13 @@ def _problems(script: Script) -> Iterator[str]:
 
 def _longest(script: Script) -> dict[str, int]:
     """Bound of the steps of each function: each loop runs once per subflow."""
-    code = list(_code(script))
+    code = list(instructions(script))
     rounds = [1] * len(code)
-    for at, (_, (operation, _, _, _, value, _)) in enumerate(code):
-        if operation == "Next":
-            for inside in range(value, at + 1):
+    for at, each in enumerate(code):
+        if each.operation == "Next":
+            for inside in range(each.value, at + 1):
                 rounds[inside] *= MOST_SUBFLOWS
     found: dict[str, int] = {}
-    for (hook, _), times in zip(code, rounds, strict=True):
-        found[hook.name] = found.get(hook.name, 0) + times
+    for each, times in zip(code, rounds, strict=True):
+        found[each.hook.name] = found.get(each.hook.name, 0) + times
     return found

@@ -11,14 +11,14 @@ import select
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from subflow_app.features.kernel.core.kernel_script import FAILURES, KernelScript
 from subflow_app.foundation.errors import KernelError
-from subflow_sim import _core
+from subflow_sim.shipped import native_folder
 
 PREFIX = "sf_"
 """Beginning of the names of all controllers that this program loads."""
@@ -30,7 +30,7 @@ _START_S, _END_S = 60.0, 10.0
 
 def helper_path() -> Path:
     """Path of the helper, which is installed beside the core."""
-    return Path(str(_core.__file__)).with_name("subflow-kernel-helper")
+    return native_folder() / "subflow-kernel-helper"
 
 
 def grant_command() -> str:
@@ -48,7 +48,10 @@ def reason_against() -> str | None:
     if not helper_path().is_file():
         return f"the program that loads controllers is missing: {helper_path()}"
     if os.geteuid() != 0 and "security.capability" not in _attributes(helper_path()):
-        return f"loading a controller needs a helper with two capabilities, which an administrator gives it once: {grant_command()}"
+        return (
+            "loading a controller needs a helper with two capabilities, which an administrator gives it once:"
+            f" {grant_command()}"
+        )
     return None
 
 
@@ -94,7 +97,7 @@ def _refuse_without_helper() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a loaded controller has met so far.
+    """Failures of a loaded controller so far.
 
     Attributes:
         failures: calls of the script that failed, and changed nothing.
@@ -125,7 +128,7 @@ class LoadedController:
 
     Attributes:
         name: its name for TCP_CONGESTION.
-        report: what it has met, as of the latest `poll`.
+        report: its failures, as of the latest `poll`.
     """
 
     def __init__(self, script: KernelScript) -> None:
@@ -147,12 +150,11 @@ class LoadedController:
             raise
 
     def _begun(self, blob: bytes) -> str:
-        assert self._process.stdin is not None and self._process.stderr is not None
-        try:
+        assert self._process.stdin is not None
+        assert self._process.stderr is not None
+        with suppress(BrokenPipeError):  # the helper's message follows
             self._process.stdin.write(blob)
             self._process.stdin.flush()
-        except BrokenPipeError:
-            pass  # the helper's message follows
         lines = self._lines(_START_S)
         word, _, name = lines[0].partition(" ") if lines else ("", "", "")
         if word == "name":
@@ -178,7 +180,7 @@ class LoadedController:
         return whole.decode().splitlines()
 
     def poll(self) -> Report:
-        """Read what the controller has met until now.
+        """Read the failures until now.
 
         Raises:
             KernelError: if the helper has ended, and the controller with it.
@@ -193,10 +195,8 @@ class LoadedController:
     def close(self) -> None:
         """Remove the controller from the kernel. Connections that use it keep it until they end."""
         assert self._process.stdin is not None
-        try:
+        with suppress(BrokenPipeError):
             self._process.stdin.close()
-        except BrokenPipeError:
-            pass
         try:
             self._process.wait(_END_S)
         except subprocess.TimeoutExpired:

@@ -18,7 +18,7 @@ CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "
 """Controllers of the simulator that Linux also has, with the kernel's names."""
 
 SCRIPT_MARK = "script of "
-"""Beginning of the `congestion_control` of a flow whose script has not been loaded yet; no name in the kernel has it."""
+"""Beginning of the `congestion_control` of a flow until its script is loaded; the kernel has no such names."""
 
 ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1, "accecn": 3}
 """Values of `[transport] ecn` that Linux supports, with the kernel's values of net.ipv4.tcp_ecn."""

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Flow, Link, LinkDirection, Scenario
 
 COUPLED = ("lia", "olia", "balia")
-"""Coupled controllers whose shipped script runs in the kernel in their place, because Linux has none."""
+"""Coupled controllers whose shipped script the kernel runs in their place, because Linux lacks coupled controllers."""
 
 MAX_CONNECTIONS = 64
 """Limit of connections, because creating and removing two namespaces for each would take longer than the run."""
@@ -281,16 +281,16 @@ def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
         yield f'{where}: kind = "{flow.kind}"; supported: tcp, mptcp'
         return
     name = flow.controller.name
-    is_script = _script(flow) is not None
-    if is_script:
-        pass  # `kernel_scripts` reports what the kernel lacks
+    if _script(flow) is not None:
+        pass  # `kernel_scripts` reports the missing parts
     elif flow.kind == "mptcp" and name != "uncoupled":
         yield (
             f'{where}: controller = "{name}"; supported for mptcp: uncoupled with base '
             f"{', '.join(CONGESTION_CONTROLS)} (Linux has no other), {', '.join(COUPLED)} and scripts"
         )
     elif _base_controller(flow) not in CONGESTION_CONTROLS:
-        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)} and scripts'
+        supported = f"{', '.join(CONGESTION_CONTROLS)} and scripts"
+        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {supported}'
     if flow.kind == "mptcp" and flow.scheduler.name not in SCHEDULERS:
         yield (
             f'{where}: scheduler = "{flow.scheduler.name}"; supported: linux-mptcp (the kernel\'s own) and minrtt '

@@ -1,4 +1,4 @@
-"""A controller tried in the kernel of this machine: a small network for it, and what the machine needs."""
+"""A controller tried in the kernel of this machine: a small network for it, and the requirements of the machine."""
 
 from __future__ import annotations
 
@@ -121,8 +121,8 @@ class Requirement:
     """Something that a trial needs.
 
     Attributes:
-        text: what, in the language of the user.
-        lacks: why it is missing here, with the way to it; empty if it is there.
+        text: its name, in the language of the user.
+        lacks: reason why it is missing here, with the remedy; empty if it exists.
     """
 
     text: str
@@ -130,7 +130,7 @@ class Requirement:
 
 
 def requirements(source: ScenarioSource) -> tuple[Requirement, ...]:
-    """What a trial needs, each with what is missing; takes about a second, and starts a process.
+    """Requirements of a trial, each with the missing part; takes about a second, and starts a process.
 
     Raises:
         InputError: if the script needs something that the kernel lacks, with the lines.

@@ -1,4 +1,4 @@
-"""The dialog that tries a controller in the kernel: what is needed, and both curves as they grow."""
+"""The dialog that tries a controller in the kernel: its requirements, and both curves as they grow."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class TrialDialog(QDialog):
         form = QFormLayout()
         form.addRow(tr("Controller"), self.controller)
         form.addRow(tr("Network"), self.network)
-        self.needs = named(Label(self, wordWrap=True), "trial_needs", tr("What the trial needs"))
+        self.needs = named(Label(self, wordWrap=True), "trial_needs", tr("Requirements of the trial"))
         self.needs.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.problem = ProblemLabel("trial_problem", _WIDTH, self)
         self.goodput = PanelPlot("trial_goodput", tr("Goodput in the simulator and in the kernel"))
@@ -111,7 +111,7 @@ class TrialDialog(QDialog):
         self._reader.forget()
         super().reject()
 
-    # ---- what is needed ----
+    # ---- requirements ----
 
     def _prepare(self) -> None:
         """Make the scenario of the choices, and look up what this machine lacks for it."""
@@ -165,7 +165,7 @@ class TrialDialog(QDialog):
 
     def _draw(self) -> None:
         is_running, job = self.study.is_running, self.study.job
-        self.start.setText(tr("Stop") if is_running else tr("Start"))
+        self.start.setText(tr("S&top") if is_running else tr("Start"))
         self.start.setEnabled(is_running or bool(self._met))
         self.copy.setVisible(any("setcap" in each for each in self._lacks))
         self.compare.setEnabled(self._run_ids is not None)
@@ -264,8 +264,8 @@ def _panel(
     for number, ((name, samples), colour) in enumerate(zip(sides, _COLOURS, strict=True)):
         means = np.full(len(times), np.nan)
         means[: len(samples)] = values(samples)
-        shown = means[:: _SMOOTHED]
+        shown = means[::_SMOOTHED]
         series.append(PanelSeries(name, colour, number, False, shown, np.full(len(shown), np.nan)))
-    points = times[:: _SMOOTHED]
+    points = times[::_SMOOTHED]
     texts = tuple(f"{each:g}" for each in points)
     return Panel("lines", "", tr("Time (s)"), title, texts, points, tuple(series), legend=tr("Run"))

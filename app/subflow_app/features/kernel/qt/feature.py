@@ -57,7 +57,9 @@ class KernelFeature(Feature):
             return
         store = self.ports.database.writable
         if store is None:
-            raise InputError(tr("A trial in the kernel is kept as two runs: open a database that can be written first."))
+            raise InputError(
+                tr("A trial in the kernel is kept as two runs: open a database that can be written first.")
+            )
         controllers = {**self._own_controllers(), **kernel_controllers()}
         dialog = TrialDialog(controllers, store, self.ports.workers, self.ports.window())
         dialog.kept.connect(self.ports.history.reload)
