@@ -324,19 +324,22 @@ INLINE u32 lose(struct sock* sk) {
     struct tcp_sock* tp = c.tp;
     // Inferred: the kernel marks all packets as lost before it asks after a timeout, and none before ECN's reduction.
     u32 is_timeout = tp->packets_out == tp->lost_out + tp->sacked_out;
-    s->between_losses = s->since_loss;
-    s->since_loss = 0;
     s->has_reduced = 1;
     s->prr_delivered = 0;
-    publish(&c);
     fill(&c);
     s->frame.field[FieldIsTimeout] = is_timeout;
     s->frame.field[FieldIsMark] = tp->lost_out == 0;
     s->frame.field[FieldInflight] = is_timeout ? tp->packets_out - tp->sacked_out : inflight(tp);
     if (!defines(HookLoss) || !run(sk, &c, HookLoss)) {
-        s->ssthresh = f64_of(half);
-        s->wrote_ssthresh = half;
+        s->ssthresh = f64_maximum(f64_multiply(s->cwnd, F64_HALF), F64_TWO);
+        s->wrote_ssthresh = (u32)f64_to(s->ssthresh);
     }
+    // Without a delivery since the loss before, the packets between both would be 0: the earlier numbers stay.
+    if (!f64_is_zero(s->since_loss)) {
+        s->between_losses = s->since_loss;
+        s->since_loss = 0;
+    }
+    publish(&c);
     return s->wrote_ssthresh ? s->wrote_ssthresh : 1;
 }
 

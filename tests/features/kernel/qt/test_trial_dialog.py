@@ -19,7 +19,6 @@ from tests.helpers.present import present
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.kernel.core import compare, loading, probe, trial
-from subflow_app.features.kernel.core.loading import loaded_controllers
 from subflow_app.features.kernel.core.probe import Machine
 from subflow_app.features.kernel.qt.dialog import TrialDialog
 from subflow_app.features.kernel.qt.feature import KernelFeature
@@ -180,4 +179,3 @@ def test_this_machine_runs_a_controller(
     assert len(kernel) == 10
     assert kernel.max() > 2
     assert desk.store.run(2).tags == ("kernel",)
-    qtbot.waitUntil(lambda: not loaded_controllers())

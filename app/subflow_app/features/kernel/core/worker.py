@@ -38,8 +38,8 @@ def main() -> int:
     """Read a job from stdin, run it and write the answer to stdout; return the exit code.
 
     A job is ``{"networks": [...], "live": path or null}`` (`NetworkPlan.to_json`, `endpoint.run_connections`) or
-    ``{"probe": [congestion controls]}``, with the id of the waiting process as ``"parent"``. The answer is the result, or
-    ``{"error": text}`` with exit code 1 if the machine refuses an operation.
+    ``{"probe": [congestion controls]}``, with the id of the waiting process as ``"parent"``. The answer is the
+    result, or ``{"error": text}`` with exit code 1 if the machine refuses an operation.
     """
     job = json.load(sys.stdin)
     try:
