@@ -228,7 +228,10 @@ def image_of(object_file: bytes) -> bytes:
         name = elf.sections[functions[number].section].name.partition("/")[2]
         program_rows.append(struct.pack("<16sII", name.encode()[:15], len(parts), len(needed)))
         parts += needed
-    function_rows, instructions, relocations, cores = [], b"", [], []
+    function_rows: list[bytes] = []
+    relocations: list[bytes] = []
+    cores: list[bytes] = []
+    instructions = b""
     for one in functions:
         code = elf.sections[one.section].data[one.begin : one.end]
         row = (len(instructions) // 8, len(code) // 8, len(relocations), len(one.relocations), len(cores))
@@ -236,7 +239,8 @@ def image_of(object_file: bytes) -> bytes:
         instructions += code
         relocations += [struct.pack("<III", *record) for record in one.relocations]
         cores += [struct.pack("<IIII", at, kind, moved[text], what) for at, kind, text, what in one.core]
-    table_rows, member_rows = [], []
+    table_rows: list[bytes] = []
+    member_rows: list[bytes] = []
     for name, members in tables:
         table_rows.append(struct.pack("<16sII", name.encode(), len(member_rows), len(members)))
         member_rows += [struct.pack("<24sI", member.encode(), program) for member, program in members]
@@ -245,8 +249,8 @@ def image_of(object_file: bytes) -> bytes:
         for name, attributes in maps.items()
     ]
     kernel_rows = [struct.pack("<32s", name.encode()) for name in kernel_functions]
-    rows = (map_rows, kernel_rows, function_rows, program_rows, [struct.pack("<I", part) for part in parts])
-    rows = (*rows, table_rows, member_rows, relocations, cores)
+    part_rows = [struct.pack("<I", part) for part in parts]
+    rows = (map_rows, kernel_rows, function_rows, program_rows, part_rows, table_rows, member_rows, relocations, cores)
     head = struct.pack("<12I", MAGIC, *(len(each) for each in rows), len(instructions) // 8, len(types))
     # The instructions come first, because they are read as words of eight bytes.
     return head + instructions + b"".join(b"".join(each) for each in rows) + types

@@ -27,7 +27,7 @@ class Instruction:
         b: second cell.
         value: its number: target of a jump, cell of a filter, or stored number.
         line: line of the script, from 1.
-        field: for "Field" and "Item": object and name of the field, for example ("ack", "rtt"); otherwise empty.
+        field: for "Field" and "Item": object and name of the field, for example ("ack", "rtt"); otherwise empty texts.
     """
 
     hook: Hook
@@ -37,7 +37,7 @@ class Instruction:
     b: int
     value: int
     line: int
-    field: tuple[str, str] | tuple[()] = ()
+    field: tuple[str, str] = ("", "")
 
 
 def instructions(script: Script) -> Iterator[Instruction]:
@@ -71,7 +71,7 @@ def initial_frame(script: Script, options: Mapping[str, float | bool]) -> list[f
     try:
         return _core.script_frame(script.program, [(key, float(value)) for key, value in options.items()])
     except _core.CoreScenarioError as error:
-        raise ParamError(str(error)) from error
+        raise ParamError(str(error), ", ".join(each.key for each in script.algorithm.options)) from error
 
 
 @cache

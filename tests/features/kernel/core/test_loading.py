@@ -179,7 +179,7 @@ def test_what_the_kernel_cannot_do_is_refused_with_its_line(
 ) -> None:
     text = read_script(name, None)
     with pytest.raises(InputError) as refused:
-        kernel_script.kernel_script(compile_script(text, name, kind))  # type: ignore[arg-type]  # one of the two kinds
+        kernel_script.kernel_script(compile_script(text, name, kind))
     for number in lines or ():
         assert f"{name} line {number}: " in str(refused.value)
         assert text.splitlines()[number - 1].startswith("def ")

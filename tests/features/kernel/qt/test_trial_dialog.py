@@ -96,7 +96,7 @@ def test_both_runs_are_kept_and_compared(
     qtbot.waitUntil(lambda: dialog.start.isEnabled())
     dialog.start.click()
     qtbot.waitUntil(lambda: dialog.compare.isEnabled(), timeout=20_000)
-    assert "Kept as runs 1 and 2" in dialog.result.text()
+    assert "Kept as runs 1 and 2" in dialog.outcome.text()
     assert desk.store.run(2).tags == ("kernel",)
     (flow,) = kernel.jobs[0]["networks"][0]["flows"]
     assert flow["congestion_control"] == "sf_balia_000000"
@@ -135,7 +135,7 @@ def test_the_curve_of_the_kernel_grows(
     qtbot.waitUntil(lambda: points() > first)
     assert present(dialog.goodput.panel).series[1].means[0] == pytest.approx(4.0)
     dialog.start.click()  # stops
-    qtbot.waitUntil(lambda: "nothing of it is kept" in dialog.result.text())
+    qtbot.waitUntil(lambda: "nothing of it is kept" in dialog.outcome.text())
 
 
 def test_what_is_missing_is_said_with_the_command(

@@ -15,7 +15,7 @@ backup until an outage of the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
@@ -347,7 +347,11 @@ def coupled_cases() -> Iterator[CoupledCase]:
             yield CoupledCase(controller, layout)
 
 
-CASES = {"kernel": grid_cases, "scripts": script_cases, "coupled": coupled_cases}
+CASES: Mapping[str, Callable[[], Iterator[GridCase | CoupledCase]]] = {
+    "kernel": grid_cases,
+    "scripts": script_cases,
+    "coupled": coupled_cases,
+}
 """Sets of cases: controllers that Linux itself has, scripts, and coupled controllers."""
 
 

@@ -87,8 +87,8 @@ class TrialDialog(QDialog):
         self.window_plot = PanelPlot("trial_window", tr("Window in the simulator and in the kernel"))
         for plot in (self.goodput, self.window_plot):
             plot.setMinimumHeight(_PLOT_HEIGHT)
-        self.result = named(Label(self, wordWrap=True), "trial_result")
-        self.result.setMinimumHeight(2 * self.result.fontMetrics().lineSpacing())
+        self.outcome = named(Label(self, wordWrap=True), "trial_result")
+        self.outcome.setMinimumHeight(2 * self.outcome.fontMetrics().lineSpacing())
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         role = QDialogButtonBox.ButtonRole.ActionRole
         self.start = named(buttons.addButton(tr("Start"), role), "trial_start")
@@ -99,7 +99,7 @@ class TrialDialog(QDialog):
         self.compare.clicked.connect(self._on_compare)
         buttons.rejected.connect(self.reject)
         v_box(
-            self, text, form, self.needs, self.problem, (self.goodput, 1), (self.window_plot, 1), self.result, buttons
+            self, text, form, self.needs, self.problem, (self.goodput, 1), (self.window_plot, 1), self.outcome, buttons
         )
         self.controller.currentIndexChanged.connect(self._prepare)
         self.network.currentIndexChanged.connect(self._prepare)
@@ -119,7 +119,7 @@ class TrialDialog(QDialog):
         self._met: bool | None = None
         self._lacks: Sequence[str] = ()
         self.problem.say("")
-        self.result.setText("")
+        self.outcome.setText("")
         self.needs.setText(tr("Looking at this machine…"))
         self._show_curves(Curves((), ()))
         script, network = self._controllers[str(self.controller.currentData())], str(self.network.currentData())
@@ -175,7 +175,7 @@ class TrialDialog(QDialog):
             return
         self._show_curves(job.curves)
         eta_s = job.progress.eta_s
-        self.result.setText(
+        self.outcome.setText(
             tr("{time} to go", time=fmt.duration(eta_s))
             if math.isfinite(eta_s)
             else tr("Simulating, and loading the controller…")
@@ -188,7 +188,7 @@ class TrialDialog(QDialog):
             document = job.comparison.document()
             goodput = document["flows"][0]["goodput_bps"]
             scripts = job.comparison.kernel[0].recording.summary()["kernel"]["scripts"]
-            self.result.setText(
+            self.outcome.setText(
                 tr(
                     "Goodput: {simulated} simulated, {kernel} in the kernel. Kept as runs {first} and {second}.",
                     simulated=fmt.rate(goodput["simulated"]["mean"]),
@@ -211,12 +211,12 @@ class TrialDialog(QDialog):
                 self.problem.say(tr("This machine was too busy for the emulator: try again on a quieter one."))
             self.kept.emit()
         elif outcome is not None and outcome.error is None:
-            self.result.setText(tr("The trial was stopped, and nothing of it is kept."))
+            self.outcome.setText(tr("The trial was stopped, and nothing of it is kept."))
         self._draw()
 
     def _on_failed(self, error: Exception) -> None:
         self.problem.say(str(error))
-        self.result.setText("")
+        self.outcome.setText("")
 
     def _on_compare(self) -> None:
         run_ids = self._run_ids
@@ -240,7 +240,8 @@ def _smoothed(values: Sequence[float]) -> FloatArray:
     sums = np.cumsum([0.0, *values])
     ends = np.arange(1, len(values) + 1)
     begins = np.maximum(ends - _SMOOTHED, 0)
-    return (sums[ends] - sums[begins]) / (ends - begins)
+    means: FloatArray = (sums[ends] - sums[begins]) / (ends - begins)
+    return means
 
 
 def _hits(panel: Panel) -> list[Hit]:
