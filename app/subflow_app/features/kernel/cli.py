@@ -18,7 +18,6 @@ from subflow_app.terminal.options import Database, Json, opened_store
 from subflow_app.terminal.progress import progress_bar, stopping_on_signals
 from subflow_app.terminal.terminal import print_json, print_line, print_note, print_tables
 from subflow_app.vocabulary.number_text import duration_text
-from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
     from subflow_app.features.editor.core.scenario_source import ScenarioSource
@@ -230,12 +229,12 @@ def load(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Load a script as a congestion controller of this machine's kernel.
+    """Load a script into this machine's kernel.
 
-    Prints its name, which connections can choose (TCP_CONGESTION, iperf3 -C), and holds it until Ctrl-C. When this
-    command ends, however it ends, the kernel removes the controller; connections keep it until they end. Other
-    connections and the default of the machine stay as they are. Calls of the script that fail are reported by line,
-    and change nothing.
+    Prints the name of the congestion controller, which connections can choose (TCP_CONGESTION, iperf3 -C), and holds
+    it until Ctrl-C. When this command ends, however it ends, the kernel removes the controller; connections keep it
+    until they end. Other connections and the default of the machine stay as they are. Calls of the script that fail
+    are reported by line, and change nothing.
 
     It needs Linux 6.4 (6.10 for w.rate and on_delivery) and a helper with two capabilities; without them, the command
     prints how to give it these. Exit code: 0 when it was loaded, 1 when the kernel refuses it, 2 for bad input.
@@ -308,6 +307,8 @@ def _option(script: Script, text: str) -> tuple[str, float]:
     Raises:
         InputError: if the script lacks the option, or its value is invalid.
     """
+    from subflow_sim.units import Dimension
+
     key, _, value = (part.strip() for part in text.partition("="))
     param = next((each for each in script.algorithm.options if each.key == key), None)
     if param is None:
@@ -328,7 +329,10 @@ def _option(script: Script, text: str) -> tuple[str, float]:
 
 
 def loaded(as_json: Json = False) -> None:
-    """List the controllers that Subflow has loaded into this machine's kernel, in any process."""
+    """List the loaded controllers of Subflow.
+
+    These are in the kernel of this machine, by any process.
+    """
     from subflow_app.features.kernel.core.loading import loaded_controllers
 
     names = loaded_controllers()

@@ -11,6 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QWidget
 
+from subflow_app.features.kernel.core.loading import grant_command
 from subflow_app.features.kernel.core.study import Curves, KernelStudy, Sample
 from subflow_app.features.kernel.core.trial import DURATION_S, NETWORKS, requirements, trial_source
 from subflow_app.features.plots.qt.panel_plot import PanelPlot
@@ -19,7 +20,7 @@ from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.labels import ProblemLabel
-from subflow_app.toolkit.widgets.shorthand import Choice, Label, named, v_box
+from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, v_box
 from subflow_app.toolkit.workers import LatestReader
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import CONTROLLER_COLOURS, OURS
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 _SMOOTHED = 5  # samples per point of a curve
 _WIDTH = 620
-_PLOT_HEIGHT = 190
+_PLOT_HEIGHT = 200
 _COLOURS = (CONTROLLER_COLOURS["lia"], OURS)  # of the simulator and of the kernel
 
 
@@ -98,9 +99,8 @@ class TrialDialog(QDialog):
         self.copy.clicked.connect(self._copy_command)
         self.compare.clicked.connect(self._on_compare)
         buttons.rejected.connect(self.reject)
-        v_box(
-            self, text, form, self.needs, self.problem, (self.goodput, 1), (self.window_plot, 1), self.outcome, buttons
-        )
+        plots = h_box(None, (self.goodput, 1), (self.window_plot, 1), margins=0)
+        v_box(self, text, form, self.needs, self.problem, (plots, 1), self.outcome, buttons)
         self.controller.currentIndexChanged.connect(self._prepare)
         self.network.currentIndexChanged.connect(self._prepare)
         self._prepare()
@@ -149,8 +149,6 @@ class TrialDialog(QDialog):
         self._draw()
 
     def _copy_command(self) -> None:
-        from subflow_app.features.kernel.core.loading import grant_command
-
         QGuiApplication.clipboard().setText(grant_command())
 
     # ---- the trial ----

@@ -20,6 +20,7 @@ import os
 import pkgutil
 import sys
 
+from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.paths import is_frozen
 from subflow_app.shell.selftest.check import Check, NotHereError, Place, is_to_be_here, require, skip_without
 
@@ -124,7 +125,6 @@ GUIDE = Check("guide", _check_guide)
 def _check_kernel(_place: Place) -> str:
     """Let the kernel check the programs that run scripts, without registering a controller."""
     from subflow_app.features.kernel.core.loading import check_kernel, helper_path
-    from subflow_app.foundation.errors import KernelError
 
     if sys.platform.startswith("linux"):
         require(helper_path().is_file(), f"the program that loads controllers is missing: {helper_path()}")
