@@ -306,3 +306,22 @@ def test_hostile_scripts_fail_by_their_line_and_do_no_harm() -> None:
         # The connection continues, with the window of the last call that succeeded; only a rate of 0.001 packets per
         # second stops it, as it asks for.
         assert summary["flows"][0]["packets_acked"] > (10 if name != "slow" else 0), name
+
+
+@pytest.mark.timeout(600)
+def test_the_helper_survives_random_scripts(request: pytest.FixtureRequest) -> None:
+    """Damaged bytes are refused, or run as a script that does no harm; 1000 with --full."""
+    needs_kernel()
+    draws = random.Random(2)
+    script = shipped("olia")
+    head = 2096 + 8 * 90  # the fields, the cells, and the instructions of the script
+    codes = set()
+    for _ in range(1000 if request.config.getoption("--full") else 40):
+        blob = bytearray(script.blob)
+        for _ in range(draws.randint(1, 4)):
+            blob[draws.randrange(48 if draws.random() < 0.2 else 2096, head)] = draws.randrange(256)
+        done = subprocess.run([helper_path(), "load", "fuzz"], input=blob, capture_output=True, check=False, timeout=60)
+        assert done.returncode in (0, 2), (done.returncode, done.stderr)
+        assert done.stderr.startswith(b"the script is invalid: ") == (done.returncode == 2)
+        codes.add(done.returncode)
+    assert codes == {0, 2}
