@@ -22,8 +22,7 @@ namespace {
 
 using Note = std::tuple<std::string, std::string, std::string, std::uint32_t>;
 // Name of the operation, cells to, a and b, value, and line of the text.
-using Instruction =
-    std::tuple<std::string_view, std::uint8_t, std::uint8_t, std::uint8_t, std::int32_t, std::uint32_t>;
+using Instruction = std::tuple<std::string_view, std::uint8_t, std::uint8_t, std::uint8_t, std::int32_t, std::uint32_t>;
 
 }  // namespace
 
@@ -67,7 +66,8 @@ void bind_scripts(nb::module_& m) {
         "fields"_a, "The checked program with these fields.");
     m.def(
         "script_frame",
-        [](const std::shared_ptr<const ScriptProgram>& program, const std::vector<std::pair<std::string, double>>& given) {
+        [](const std::shared_ptr<const ScriptProgram>& program,
+           const std::vector<std::pair<std::string, double>>& given) {
             AlgorithmChoice choice{.name = program->name, .options = {}, .program = program};
             for (const auto& [key, value] : given) choice.options.push_back({key, value});
             return script_frame(choice);
