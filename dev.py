@@ -78,7 +78,11 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales", "mininet")
+TEST_PACKAGES = (
+    *("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales"),
+    *("mininet", "libcap2-bin"),
+)
+BPF_COMPILER = ("clang-19",)  # for tools/kernel_image.py, by the name that Debian has
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
 # Programs that make an installer, and those that try it on a separate system.
 PACKAGE_PACKAGES = (
@@ -477,8 +481,8 @@ def usable_cores() -> int:
 
 def test(full: bool, expression: str | None, paths: list[str], pytest_arguments: list[str]) -> int:
     """Runs every check, also after one has failed, and pytest last; or only the tests that paths or words pick."""
-    browsers = BROWSERS if full and "ID=debian" in read_text("/etc/os-release") else ()
-    set_up((*TEST_PACKAGES, *browsers))
+    of_debian = (*BPF_COMPILER, *(BROWSERS if full else ())) if "ID=debian" in read_text("/etc/os-release") else ()
+    set_up((*TEST_PACKAGES, *of_debian))
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "10000")  # read by tests/sim_core/test_random_networks.cpp
         for passed in BUILD.glob("*/tests-passed"):

@@ -107,10 +107,11 @@ _DROPPED = re.compile(
 
 
 def own_binaries() -> list[tuple[str, str]]:
-    """The compiled core of the installed package."""
+    """The compiled core of the installed package, and on Linux the helper that loads controllers into the kernel."""
     core = importlib.import_module("subflow_sim._core")
     assert core.__file__ is not None
-    return [(core.__file__, "subflow_sim")]
+    helper = Path(core.__file__).with_name("subflow-kernel-helper")
+    return [(str(each), "subflow_sim") for each in (Path(core.__file__), helper) if each.is_file()]
 
 
 def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:

@@ -1,4 +1,5 @@
 // Controllers and schedulers written as scripts, compiled by subflow_sim.script.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -9,6 +10,7 @@
 #include "cc/cube_root.h"
 #include "cc/power.h"
 #include "document.h"
+#include "script/machine.h"
 #include "script/program.h"
 
 namespace nb = nanobind;
@@ -19,6 +21,8 @@ namespace subflow::bindings {
 namespace {
 
 using Note = std::tuple<std::string, std::string, std::string, std::uint32_t>;
+// Name of the operation, cells to, a and b, value, and line of the text.
+using Instruction = std::tuple<std::string_view, std::uint8_t, std::uint8_t, std::uint8_t, std::int32_t, std::uint32_t>;
 
 }  // namespace
 
@@ -34,6 +38,16 @@ void bind_scripts(nb::module_& m) {
                              notes.emplace_back(each.kind, each.text, each.source, each.line);
                          return notes;
                      })
+        .def_prop_ro("code",
+                     [](const ScriptProgram& p) {
+                         std::vector<Instruction> code;
+                         for (std::size_t i = 0; i < p.code.size(); ++i)
+                             code.emplace_back(word_of(p.code[i].op), p.code[i].to, p.code[i].a, p.code[i].b,
+                                               p.code[i].value, p.lines[i]);
+                         return code;
+                     })
+        .def_ro("frame", &ScriptProgram::frame)
+        .def_prop_ro("entry", [](const ScriptProgram& p) { return std::vector(p.entry.begin(), p.entry.end()); })
         .def_prop_ro("cell_count", [](const ScriptProgram& p) { return p.frame.size(); })
         .def_prop_ro("instruction_count", [](const ScriptProgram& p) { return p.code.size(); });
     nb::enum_<ScriptField::Kind>(m, "ScriptFieldKind")
@@ -50,6 +64,15 @@ void bind_scripts(nb::module_& m) {
         "read_program",
         [](const nb::typed<nb::dict, nb::str, nb::any>& fields) { return read_program(document_of(fields).json); },
         "fields"_a, "The checked program with these fields.");
+    m.def(
+        "script_frame",
+        [](const std::shared_ptr<const ScriptProgram>& program,
+           const std::vector<std::pair<std::string, double>>& given) {
+            AlgorithmChoice choice{.name = program->name, .options = {}, .program = program};
+            for (const auto& [key, value] : given) choice.options.push_back({key, value});
+            return script_frame(choice);
+        },
+        "program"_a, "options"_a, "The initial frame of a program with these options.");
     m.def(
         "script_hooks", [] { return std::vector(kScriptHookNames.begin(), kScriptHookNames.end()); },
         "Names of the hooks, indexed by number.");

@@ -166,6 +166,15 @@ class ScriptProgram:
     def told(self) -> list[tuple[str, str, str, int]]: ...
 
     @property
+    def code(self) -> list[tuple[str, int, int, int, int, int]]: ...
+
+    @property
+    def frame(self) -> list[float]: ...
+
+    @property
+    def entry(self) -> list[int]: ...
+
+    @property
     def cell_count(self) -> int: ...
 
     @property
@@ -195,6 +204,9 @@ class ScriptField:
 
 def read_program(fields: dict[str, Any]) -> ScriptProgram:
     """The checked program with these fields."""
+
+def script_frame(program: ScriptProgram, options: Sequence[tuple[str, float]]) -> list[float]:
+    """The initial frame of a program with these options."""
 
 def script_hooks() -> list[str]:
     """Names of the hooks, indexed by number."""

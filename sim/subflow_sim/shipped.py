@@ -18,6 +18,13 @@ def shipped_folder(name: str) -> Path:
     return next((folder for folder in folders if is_folder(folder)), here.parents[2] / "assets" / name)
 
 
+def native_folder() -> Path:
+    """Folder of the compiled core, and of the programs that are installed with it."""
+    from subflow_sim import _core
+
+    return Path(str(_core.__file__)).parent
+
+
 def shipped_scenarios() -> dict[str, Path]:
     """Paths of the shipped scenarios by name, sorted."""
     return {path.stem: path for path in sorted(shipped_folder("scenarios").glob("*.toml"))}

@@ -37,6 +37,7 @@ from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.guide import qt as guide
 from subflow_app.features.history.qt import History
 from subflow_app.features.importing.qt import feature as importing
+from subflow_app.features.kernel.qt import feature as kernel
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.paper.qt.reporting import Reports
 from subflow_app.features.playhead.qt import feature as playhead
@@ -84,6 +85,7 @@ ROWS: Mapping[object, Rows] = {
     gallery.GalleryFeature: gallery.rows,
     guide.GuideFeature: guide.rows,
     importing.ImportFeature: importing.rows,
+    kernel.KernelFeature: kernel.rows,
     labs.LabFeature: labs.rows,
     playhead.PlayheadFeature: playhead.rows,
     queue.QueueSession: queue.rows,

@@ -13,6 +13,7 @@ import pytest
 from packaging.utils import canonicalize_name
 from tests.packaging.test_lock import entries
 
+from subflow_app.shell.selftest.checks.parts import KERNEL
 from subflow_app.shell.selftest.worker import CHECKS
 
 
@@ -38,7 +39,9 @@ def test_the_frozen_program_passes_its_self_test(told: tuple[subprocess.Complete
     assert report["passed"] is True
     # No check is missing, and each has a line in the output.
     assert [check["name"] for check in report["checks"]] == [check.name for check in CHECKS]
-    assert [check["name"] for check in report["checks"] if check["state"] == "skipped"] == []
+    # Whether the kernel takes controllers depends on the machine and on the user.
+    skipped = {check["name"] for check in report["checks"] if check["state"] == "skipped"}
+    assert skipped <= {KERNEL.name}
     lines = done.stdout.splitlines()
     assert len(lines) == len(CHECKS) + 1
     assert all(line[8:].startswith(check.name) for line, check in zip(lines, CHECKS, strict=False))

@@ -89,3 +89,5 @@ def test_a_wheel_of_the_archive_does_what_it_is_for(name: str, program: list[obj
     # Its dependencies come from this path; -S leaves out the checkout's packages, which .venv would find.
     paths = os.pathsep.join([str(tmp_path), sysconfig.get_path("purelib")])
     assert _output([sys.executable, "-S", *program], tmp_path, PYTHONPATH=paths)
+    helper = tmp_path / "subflow_sim" / "subflow-kernel-helper"
+    assert os.access(helper, os.X_OK) == (name == "workbench" and sys.platform == "linux")

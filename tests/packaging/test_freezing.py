@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from importlib import metadata
 from importlib.machinery import SourcelessFileLoader
@@ -108,6 +109,13 @@ def test_a_file_that_belongs_to_nothing_is_refused(tmp_path: Path) -> None:
     stray.write_bytes(b"\0")
     with pytest.raises(licences.LicenceError, match=r"the origin of .*libstray\.so"):
         licences.collect([stray], tmp_path / "licenses", ROOT)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has the helper")
+def test_the_helper_that_loads_controllers_is_a_program_of_its_own() -> None:
+    (helper,) = (Path(path) for path, _ in freezing.own_binaries() if path.endswith("subflow-kernel-helper"))
+    assert os.access(helper, os.X_OK)
+    assert b"/ld-linux" not in helper.read_bytes()  # without a loader of libraries: static
 
 
 def test_the_core_that_was_built_for_the_bundle_takes_the_place_of_the_installed_one() -> None:

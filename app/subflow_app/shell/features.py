@@ -20,6 +20,7 @@ from subflow_app.features.forking.qt.feature import ForkFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.guide.qt import GuideFeature
 from subflow_app.features.importing.qt.feature import ImportFeature
+from subflow_app.features.kernel.qt.feature import KernelFeature
 from subflow_app.features.labs.qt.feature import LabFeature
 from subflow_app.features.playhead.qt.context import ContextFeature
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
@@ -53,6 +54,7 @@ KINDS = (
     ArenaFeature,
     BreakFeature,
     ScriptFeature,
+    KernelFeature,
     ImportFeature,
 )
 

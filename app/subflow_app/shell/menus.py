@@ -301,6 +301,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "run.stop",
         "-",
         "run.compare",
+        "run.try_kernel",
         "-",
         *(f"run.step_{size}" for size in STEPS),
         "run.until",

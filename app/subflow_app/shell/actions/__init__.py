@@ -20,6 +20,7 @@ from subflow_app.features.forking.qt import feature as forking
 from subflow_app.features.gallery.qt import feature as gallery
 from subflow_app.features.guide import qt as guide
 from subflow_app.features.importing.qt import feature as importing
+from subflow_app.features.kernel.qt import feature as kernel
 from subflow_app.features.labs.qt import feature as labs
 from subflow_app.features.paper.qt import reporting
 from subflow_app.features.playhead.qt import feature as playhead
@@ -58,6 +59,7 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *comparison.compare_rows(),
     *fairness.rows(),
     *comparison.kernel_rows(),
+    *kernel.rows(),
     *importing.rows(),
     *labs.rows(),
     *file.help_rows(),

@@ -36,6 +36,7 @@ CHECKS: tuple[Check, ...] = (
     runs.SWEEP,
     files.REFUSED_FILES,
     files.STRANGE_PATH,
+    parts.KERNEL,
     windows.CRASH_REPORT,
 )
 

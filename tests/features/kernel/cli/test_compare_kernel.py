@@ -106,8 +106,9 @@ def test_a_machine_that_cannot_says_why(subflow: Subflow, one_path: Path, monkey
     [
         ((), "give either a scenario or --grid"),
         (("demo", "--grid"), "give either a scenario or --grid"),
-        (("demo",), "flows.download: controller"),
+        (("demo", "--set", "flows.download.controller=wvegas"), "flows.download: controller"),
         (("demo", "--only", "x"), "--only goes with --grid"),
+        (("demo", "--cases", "coupled"), "--cases goes with --grid"),
         (("--grid", "--only", "nothing like it"), "no case of the grid"),
         (("reno-bernoulli", "--socket-buffer", "1kB"), "64kB to 1GB"),
         (("reno-bernoulli", "--socket-buffer", "much"), "--socket-buffer"),

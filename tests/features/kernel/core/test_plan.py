@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from tests.helpers.members import for_each
 
+from subflow_app.features.kernel.core.compare import Case
+from subflow_app.features.kernel.core.kernel_script import kernel_script
 from subflow_app.features.kernel.core.network_plan import NetworkPlan, PathChange
-from subflow_app.features.kernel.core.plan import plan_network
+from subflow_app.features.kernel.core.plan import kernel_scripts, plan_network
 from subflow_app.foundation.errors import InputError
 from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
+from subflow_sim.script import compile_script
+from subflow_sim.script_reader import read_script
 
 SCENARIO = """\
 format = 1
@@ -110,7 +114,8 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
 @for_each(
     ("overrides", "named"),
     [
-        (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),
+        (["flows.bulk.controller=wvegas"], ('flows.bulk: controller = "wvegas"', "uncoupled", "lia, olia, balia")),
+        (['flows.bulk.controller={ name = "lia", arithmetic = "kernel" }'], ("lia with arithmetic = kernel",)),
         (["flows.bulk.controller=confluence"], ('flows.bulk: controller = "confluence"',)),
         (['flows.other.controller={ name = "cubic", fast_convergence = false }'], ("cubic with fast_convergence =",)),
         (['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'], ("minrtt with penalisation = false",)),
@@ -132,7 +137,7 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         (["flows.other.count=64"], ("65 flows", "up to 64")),
         ([f"flows.bulk.paths={[['lte']] * 9}"], ("9 subflows",)),
         # All problems are reported at once.
-        (["flows.bulk.controller=lia", "start_jitter=1s"], ("flows.bulk", "start_jitter")),
+        (["flows.bulk.controller=wvegas", "start_jitter=1s"], ("flows.bulk", "start_jitter")),
         (["links.access.rate=1Gbit/s", "links.core.rate=97Mbit/s"], ("101 Mbit/s together", "100 Mbit/s")),
     ],
 )
@@ -175,3 +180,30 @@ def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: Any) 
     changed = replace(scenario.flows["other"], **{key: value})
     with pytest.raises(InputError, match=rf"flows\.other: {key} = "):
         plan_network(replace(scenario, flows={**scenario.flows, "other": changed}), seed=1)
+
+
+def test_scripts_and_coupled_controllers_are_loaded() -> None:
+    scenario = parse_scenario(
+        SCENARIO + '[controllers.mine]\nscript = "vegas"\n', overrides=["flows.bulk.controller=olia"]
+    )
+    own = parse_scenario(
+        SCENARIO + '[controllers.mine]\nscript = "vegas"\n',
+        overrides=['flows.other.controller={ name = "mine", beta = 6 }'],
+    )
+    plan = plan_network(scenario, seed=1)
+    assert [flow.congestion_control for flow in plan.flows if flow.name == "bulk"] == ["script of bulk"]
+    assert plan.flows[0].controller == "olia"
+    (olia,) = kernel_scripts(scenario).values()
+    assert (olia.word, olia.is_coupled, olia.governs_rate) == ("olia", True, False)
+    (mine,) = kernel_scripts(own).values()
+    usual = kernel_script(compile_script(read_script("vegas", None), "mine", "controller"))
+    assert mine.blob != usual.blob  # another beta
+    assert kernel_script(compile_script(read_script("vegas", None), "mine", "controller"), {"beta": 6}) == mine
+
+
+def test_the_script_of_a_monitoring_controller_is_refused_with_its_line() -> None:
+    scenario = parse_scenario(
+        SCENARIO + '[controllers.mine]\nscript = "pcc"\n', overrides=["flows.other.controller=mine"]
+    )
+    with pytest.raises(InputError, match="mine line 38: plan: the kernel reports no monitor intervals"):
+        Case.of(scenario, seed=1, socket_buffer_bytes=1 << 20)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from subflow_app.features.kernel.core.emulator import LATE_P99_S
-from subflow_app.features.kernel.core.network_plan import NetworkPlan
-from subflow_app.features.kernel.core.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, plan_network
+from subflow_app.features.kernel.core.kernel_script import KernelScript
+from subflow_app.features.kernel.core.loading import LoadedController, loaded, reason_against
+from subflow_app.features.kernel.core.network_plan import SCRIPT_MARK, NetworkPlan
+from subflow_app.features.kernel.core.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, kernel_scripts, plan_network
 from subflow_app.features.kernel.core.probe import Machine
 from subflow_app.features.kernel.core.recording import KernelRecording
 from subflow_app.features.kernel.core.worker_process import ask_worker
@@ -79,10 +82,17 @@ Progress = Callable[[float, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A scenario to compare, with its plan for the kernel."""
+    """A scenario to compare, with its plan for the kernel.
+
+    Attributes:
+        scenario: the scenario.
+        plan: its plan.
+        scripts: scripts that the kernel runs, by the `congestion_control` of the flows in the plan.
+    """
 
     scenario: Scenario
     plan: NetworkPlan
+    scripts: Mapping[str, KernelScript] = field(default_factory=dict)
 
     @classmethod
     def of(cls, scenario: Scenario, *, seed: int, socket_buffer_bytes: int) -> Case:
@@ -91,7 +101,18 @@ class Case:
         Raises:
             InputError: if the kernel has no counterpart of an element of the scenario.
         """
-        return cls(scenario, plan_network(scenario, seed=seed, socket_buffer_bytes=socket_buffer_bytes))
+        plan = plan_network(scenario, seed=seed, socket_buffer_bytes=socket_buffer_bytes)
+        return cls(scenario, plan, kernel_scripts(scenario))
+
+    def named(self, controllers: Mapping[bytes, LoadedController]) -> NetworkPlan:
+        """The plan with the names of loaded controllers, by the blobs of their scripts."""
+        flows = [
+            replace(flow, congestion_control=controllers[self.scripts[flow.congestion_control].blob].name)
+            if flow.congestion_control in self.scripts
+            else flow
+            for flow in self.plan.flows
+        ]
+        return replace(self.plan, flows=tuple(flows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +251,7 @@ def run_comparisons(
     seeds: int,
     repetitions: int,
     progress: Progress | None = None,
+    live: Path | None = None,
 ) -> Iterator[Comparison]:
     """Run both sides of all cases, and yield each comparison as soon as it is complete.
 
@@ -239,12 +261,16 @@ def run_comparisons(
         seeds: number of simulations of each case; the seeds count up from the seed of the plan.
         repetitions: number of kernel runs of each case; the seeds count up from the seed of the plan.
         progress: called during the kernel runs, which take real time; None to report no progress.
+        live: a file for the samples of the run in progress, see `endpoint.run_connections`; emptied by each attempt.
 
     Raises:
         KernelError: with all reasons, if this machine cannot run the cases; or if a run fails.
         InputError: if the simulator refuses a case.
     """
     reasons = machine.reasons_against([case.plan for case in cases])
+    scripts = {script.blob: script for case in cases for script in case.scripts.values()}
+    if scripts and (reason := reason_against()) is not None:
+        reasons.append(reason)
     if reasons:
         raise KernelError("the kernel cannot run this here:\n" + "\n".join(f"  {reason}" for reason in reasons))
     # Simulations run first, because a scenario that the simulator refuses then fails within seconds.
@@ -252,33 +278,40 @@ def run_comparisons(
     packed = batches([case.plan for case in cases], repetitions)
     total_s = sum(batch.duration_s for batch in packed)
     before_s = 0.0
-    for batch in packed:
-        _run_batch(batch, comparisons, machine, before_s, total_s, progress)
-        before_s += batch.duration_s
-        for index in dict.fromkeys(index for index, _ in batch.members):
-            comparison = comparisons[index]
-            if len(comparison.kernel) == repetitions:
-                yield comparison
+    with loaded(scripts) as controllers:
+        for batch in packed:
+            _run_batch(batch, comparisons, controllers, machine, before_s, total_s, progress, live)
+            before_s += batch.duration_s
+            for index in dict.fromkeys(index for index, _ in batch.members):
+                comparison = comparisons[index]
+                if len(comparison.kernel) == repetitions:
+                    yield comparison
 
 
 def _run_batch(
     batch: KernelBatch,
     comparisons: Sequence[Comparison],
+    controllers: Mapping[bytes, LoadedController],
     machine: Machine,
     before_s: float,
     total_s: float,
     progress: Progress | None,
+    live: Path | None,
 ) -> None:
     """Run a batch until the emulator is on time, at most three times, and keep the runs of the least late attempt."""
     plans = []
     for index, repetition in batch.members:
-        plan = comparisons[index].case.plan
+        plan = comparisons[index].case.named(controllers)
         plans.append(replace(plan, seed=plan.seed + repetition))
-    job = {"networks": [plan.to_json() for plan in plans]}
+    job: dict[str, Any] = {"networks": [plan.to_json() for plan in plans]}
+    if live is not None:
+        job["live"] = str(live)
     best: dict[str, Any] | None = None
     tries = 0
     while tries < _MOST_TRIES and (best is None or _p99_s(best) > LATE_P99_S):
         tries += 1
+        if live is not None:
+            live.write_bytes(b"")
         answer = ask_worker(
             job,
             timeout_s=batch.duration_s + _OVERHEAD_S,
@@ -294,8 +327,14 @@ def _run_batch(
             best = answer
     assert best is not None
     emulator = best["emulator"]
-    about = {"release": machine.release, "tries": tries, **emulator}
     for (index, _), plan, network in zip(batch.members, plans, best["networks"], strict=True):
+        about = {"release": machine.release, "tries": tries, **emulator}
+        scripts = comparisons[index].case.scripts
+        if scripts:
+            about["scripts"] = {
+                mark.removeprefix(SCRIPT_MARK): asdict(controllers[script.blob].poll())
+                for mark, script in scripts.items()
+            }
         recording = KernelRecording(comparisons[index].case.scenario, plan, network, about)
         recording.run_until(recording.duration_s)
         comparisons[index].kernel.append(KernelRun(recording, emulator["lateness"]))

@@ -8,6 +8,7 @@ Source: linux/tcp.h (struct tcp_info), linux/mptcp.h (struct mptcp_subflow_data,
 from __future__ import annotations
 
 import ctypes
+import json
 import math
 import os
 import select
@@ -18,6 +19,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from subflow_app.features.kernel.core.emulator import NANOSECONDS
@@ -386,6 +388,10 @@ class Connection:
         self._flow_rows.append([(self.received_bytes - self._at_row_bytes) * 8 / interval_s])
         self._at_row_bytes = self.received_bytes
 
+    def latest(self) -> tuple[float, list[float]]:
+        """Goodput in bit/s and windows of the subflows in packets in the latest sample."""
+        return self._flow_rows[-1][0], [trace.rows[-1][2] for trace in self.traces]
+
     @property
     def payload_bytes(self) -> int:
         """Payload of a full packet; MPTCP needs 24 bytes for its DSS option (RFC 8684 section 3.3)."""
@@ -410,9 +416,16 @@ class Connection:
         return made
 
 
-def run_connections(connections: Sequence[Connection], start_ns: int) -> list[dict[str, Any]]:
-    """Run all connections of a worker to the end, and return their results in the same order."""
-    pump = _Pump(connections, start_ns)
+def run_connections(connections: Sequence[Connection], start_ns: int, live: Path | None = None) -> list[dict[str, Any]]:
+    """Run all connections of a worker to the end, and return their results in the same order.
+
+    Args:
+        connections: the connections.
+        start_ns: start of the networks, by the monotonic clock.
+        live: a file that receives each sample at once, as a line of JSON: the time in s, and for each connection its
+            goodput in bit/s and the windows of its subflows in packets; None to write nothing.
+    """
+    pump = _Pump(connections, start_ns, live)
     pump.run()
     return [connection.result() for connection in connections]
 
@@ -420,9 +433,10 @@ def run_connections(connections: Sequence[Connection], start_ns: int) -> list[di
 class _Pump:
     """Event loop of a worker: serves all sockets, changes paths, and takes samples."""
 
-    def __init__(self, connections: Sequence[Connection], start_ns: int) -> None:
+    def __init__(self, connections: Sequence[Connection], start_ns: int, live: Path | None) -> None:
         self._connections = connections
         self._start_ns = start_ns
+        self._live = live
         self._epoll = select.epoll()
         self._listening = {connection.listener.fileno(): connection for connection in connections}
         self._reading: dict[int, Connection] = {}
@@ -491,6 +505,9 @@ class _Pump:
             connection.look(elapsed_s)
             if is_sample:
                 connection.sample()
+        if is_sample and self._live is not None:
+            with self._live.open("a", encoding="ascii") as file:
+                file.write(json.dumps([elapsed_s, *(connection.latest() for connection in self._connections)]) + "\n")
 
 
 def _nothing_yet(info: TcpInfo) -> TcpInfo:

@@ -3,6 +3,10 @@
 For each controller, every loss is combined with every rate, and the RTTs rotate. Each RTT thus occurs with several
 losses and rates, without running all 48 combinations. Queues hold one bandwidth-delay product, but at least 20 packets.
 
+`script_cases` has the same 12 combinations for controllers of scripts, and `coupled_cases` has coupled controllers on
+two paths: disjoint, lossy, with a common bottleneck, and beside a TCP flow. Linux has neither, so that the kernel runs
+the scripts themselves.
+
 Further cases are transfers from 10 kB to 3 MB over one path, which end within slow start or soon after it, and paths
 whose queue marks packets (ECN, AccECN). In the remaining cases, the second path of a connection joins late, or is a
 backup until an outage of the first.
@@ -11,8 +15,8 @@ backup until an outage of the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_sim.scenario import Scenario
@@ -21,6 +25,8 @@ RATES_MBIT = (5, 20, 50)
 RTTS_MS = (20, 50, 100, 200)
 LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
 CONTROLLERS = ("newreno", "cubic", "bbr")
+SCRIPTS = ("newreno", "cubic", "vegas", "bdp")
+COUPLED = ("lia", "olia", "balia")
 TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
 # Rate and RTT of a second path, relative to the first path.
 _SECOND_PATH = (0.5, 2)
@@ -57,6 +63,7 @@ reverse = {{ queue = "1000pkt", loss = 0 }}
 
 _WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
 _WITH_CHANGES_S = 30
+_SCRIPT_NAME = "as-text"
 # Keys and events for the second path, appended to [flows.bulk], which is the last section of the file.
 _CHANGES = {
     "late": """\
@@ -95,6 +102,7 @@ class GridCase:
         size_kb: size of a transfer, kB; None for unlimited data.
         ecn: ECN mode of a path whose queue marks packets; empty for dropping.
         second: role of the second path: "late", "backup" or empty.
+        is_script: whether the controller is the shipped script of this name.
     """
 
     controller: str
@@ -106,11 +114,12 @@ class GridCase:
     size_kb: int | None = None
     ecn: str = ""
     second: str = ""
+    is_script: bool = False
 
     @property
     def name(self) -> str:
         """Name in tables, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
-        many = "2 × " if self.is_mptcp else ""
+        many = "2 × " if self.is_mptcp else "script " if self.is_script else ""
         length = " short" if self.is_short else _WORDS.get(self.ecn or self.second, "")
         length = length if self.size_kb is None else f" {self.size_kb}kB"
         return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{length}"
@@ -141,18 +150,27 @@ class GridCase:
             )
             for name, rate_kbit, rtt_ms in paths
         )
-        controller = f'"{self.controller}"'
-        return _TEMPLATE.format(
-            name=self.name,
-            duration_s=self.duration_s,
-            warmup_s=0 if self.duration_s == 5 else 5,
-            links=links,
-            kind="mptcp" if self.is_mptcp else "tcp",
-            controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
-            paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
-            scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
-            size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
-        ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
+        controller = f'"{_SCRIPT_NAME}"' if self.is_script else f'"{self.controller}"'
+        return (
+            _TEMPLATE.format(
+                name=self.name,
+                duration_s=self.duration_s,
+                warmup_s=0 if self.duration_s == 5 else 5,
+                links=links,
+                kind="mptcp" if self.is_mptcp else "tcp",
+                controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
+                paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+                scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
+                size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
+            )
+            + self._more()
+        )
+
+    def _more(self) -> str:
+        """Sections after the flow."""
+        if self.is_script:
+            return f'[controllers.{_SCRIPT_NAME}]\nscript = "{self.controller}"\n'
+        return f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, "")
 
     def _queue(self, pkts: int) -> str:
         """TOML value of a queue that holds `pkts` packets.
@@ -169,9 +187,7 @@ class GridCase:
 def grid_cases() -> Iterator[GridCase]:
     """All cases: one path, the first 5 s, transfers, ECN, two paths, and two paths with changes."""
     for controller in CONTROLLERS:
-        for i, loss in enumerate(LOSSES_PERCENT):
-            for j, rate in enumerate(RATES_MBIT):
-                yield GridCase(controller, rate, RTTS_MS[(i + j) % len(RTTS_MS)], loss)
+        yield from _steady_cases(controller)
     for controller in CONTROLLERS:
         for rate, rtt in ((5, 100), (50, 50), (20, 200)):
             yield GridCase(controller, rate, rtt, 0.0, is_short=True)
@@ -190,24 +206,176 @@ def grid_cases() -> Iterator[GridCase]:
             yield GridCase(controller, 20, 50, 0.0, is_mptcp=True, second=second)
 
 
-def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
+def script_cases() -> Iterator[GridCase]:
+    """The steady cases of one path, each with the shipped scripts of controllers."""
+    for script in SCRIPTS:
+        yield from (replace(case, is_script=True) for case in _steady_cases(script))
+
+
+def _steady_cases(controller: str) -> Iterator[GridCase]:
+    """One path with every combination of loss and rate; the RTTs rotate."""
+    for i, loss in enumerate(LOSSES_PERCENT):
+        for j, rate in enumerate(RATES_MBIT):
+            yield GridCase(controller, rate, RTTS_MS[(i + j) % len(RTTS_MS)], loss)
+
+
+@dataclass(frozen=True, slots=True)
+class CoupledCase:
+    """A coupled controller on two paths.
+
+    Attributes:
+        controller: "lia", "olia" or "balia".
+        layout: a key of `LAYOUTS`.
+    """
+
+    controller: str
+    layout: str
+
+    @property
+    def name(self) -> str:
+        """Name in tables, e.g. ``lia, shared bottleneck beside a TCP``."""
+        return f"{self.controller}, {self.layout}"
+
+    def text(self) -> str:
+        """The scenario file of the case."""
+        layout = LAYOUTS[self.layout]
+        shared = _COUPLED_LINK.format(name="shared", ends='"router", "receiver"', **asdict(layout.paths[0]))
+        if layout.is_shared:
+            near = [PathLayout(1000, 2, 0.0), PathLayout(1000, 6, 0.0)]
+            links = "".join(
+                _COUPLED_LINK.format(name=name, ends='"sender", "router"', **asdict(path))
+                for name, path in zip(("first", "second"), near, strict=True)
+            )
+            links += shared
+            paths = [["first", "shared"], ["second", "shared"]]
+        else:
+            links = "".join(
+                _COUPLED_LINK.format(name=name, ends='"sender", "receiver"', **asdict(path))
+                for name, path in zip(("first", "second"), layout.paths, strict=True)
+            )
+            paths = [["first"], ["second"]]
+        flows = _COUPLED_FLOW.format(
+            name="coupled", kind="mptcp", controller=self.controller, paths=_toml(paths),
+            scheduler='scheduler = "linux-mptcp"\n',
+        )  # fmt: skip
+        if layout.has_tcp:
+            flows += _COUPLED_FLOW.format(
+                name="tcp", kind="tcp", controller="newreno", paths=_toml(paths[:1]), scheduler=""
+            )
+        router = '[nodes.router]\nkind = "router"\n' if layout.is_shared else ""
+        return _COUPLED_TEMPLATE.format(name=self.name, nodes=router, links=links, flows=flows)
+
+
+@dataclass(frozen=True, slots=True)
+class PathLayout:
+    """Rate in Mbit/s, one-way delay in ms and loss in % of a link, and its queue in packets."""
+
+    rate_mbit: float
+    delay_ms: float
+    loss: float
+    queue_pkts: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The links of a coupled case.
+
+    Attributes:
+        paths: a link for each path; the one common bottleneck if `is_shared`.
+        is_shared: whether both paths pass the same bottleneck.
+        has_tcp: whether a NewReno flow competes on the first path.
+    """
+
+    paths: tuple[PathLayout, ...]
+    is_shared: bool = False
+    has_tcp: bool = False
+
+
+LAYOUTS = {
+    "equal paths": Layout((PathLayout(8, 20, 0.0, 40), PathLayout(8, 20, 0.0, 40))),
+    "unequal paths": Layout((PathLayout(8, 20, 0.0, 40), PathLayout(4, 50, 0.0, 40))),
+    "two lossy paths": Layout((PathLayout(20, 20, 1.0, 100), PathLayout(20, 40, 1.0, 100))),
+    "one lossy path": Layout((PathLayout(8, 20, 0.0, 40), PathLayout(20, 20, 1.0, 100))),
+    "shared bottleneck": Layout((PathLayout(10, 20, 0.0, 50),), is_shared=True),
+    "shared bottleneck beside a TCP": Layout((PathLayout(12, 20, 0.0, 50),), is_shared=True, has_tcp=True),
+    "lossy shared bottleneck beside a TCP": Layout((PathLayout(12, 20, 0.1, 50),), is_shared=True, has_tcp=True),
+    "a TCP on the first path": Layout(
+        (PathLayout(8, 20, 0.02, 40), PathLayout(8, 20, 0.02, 40)), has_tcp=True
+    ),
+}  # fmt: skip
+"""Layouts of the coupled cases. Where two flows compete for a clean drop-tail queue of their own, 0.02 % loss keeps
+them from losing packets in step, which would make the shares depend on a phase."""
+
+_COUPLED_TEMPLATE = """\
+format = 1
+name = "{name}"
+duration = "65s"
+warmup = "5s"
+
+[nodes.sender]
+[nodes.receiver]
+{nodes}{links}{flows}"""
+
+_COUPLED_LINK = """
+[links.{name}]
+ends = [{ends}]
+rate = "{rate_mbit}Mbit/s"
+delay = "{delay_ms}ms"
+queue = "{queue_pkts}pkt"
+loss = "{loss:g}%"
+reverse = {{ queue = "1000pkt", loss = 0 }}
+"""
+
+_COUPLED_FLOW = """
+[flows.{name}]
+kind = "{kind}"
+from = "sender"
+to = "receiver"
+controller = "{controller}"
+paths = {paths}
+{scheduler}"""
+
+
+def _toml(paths: Sequence[Sequence[str]]) -> str:
+    return "[" + ", ".join("[" + ", ".join(f'"{link}"' for link in path) + "]" for path in paths) + "]"
+
+
+def coupled_cases() -> Iterator[CoupledCase]:
+    """Each coupled controller in each layout."""
+    for layout in LAYOUTS:
+        for controller in COUPLED:
+            yield CoupledCase(controller, layout)
+
+
+CASES: Mapping[str, Callable[[], Iterator[GridCase | CoupledCase]]] = {
+    "kernel": grid_cases,
+    "scripts": script_cases,
+    "coupled": coupled_cases,
+}
+"""Sets of cases: controllers that Linux itself has, scripts, and coupled controllers."""
+
+
+def grid_scenarios(only: str | None = None, overrides: Sequence[str] = (), *, cases: str = "kernel") -> list[Scenario]:
     """The cases as scenarios, except those whose path changes would come after the end of the run.
 
     Args:
         only: a part of the name; None for all cases.
         overrides: ``KEY=VALUE`` texts for all cases.
+        cases: a key of `CASES`.
 
     Raises:
         ScenarioError: if an override is invalid.
     """
 
-    def has_time(case: GridCase) -> bool:
+    def has_time(case: GridCase | CoupledCase) -> bool:
         """True if the path changes of a case precede the end of its run, which an override may have moved."""
+        if isinstance(case, CoupledCase):
+            return True
         still = read_scenario(Use.KERNEL, replace(case, second="").text(), overrides=overrides)
         return not case.second or still.duration_s >= _WITH_CHANGES_S
 
     return [
         read_scenario(Use.KERNEL, case.text(), file=case.name, overrides=overrides)
-        for case in grid_cases()
+        for case in CASES[cases]()
         if (only is None or only in case.name) and has_time(case)
     ]

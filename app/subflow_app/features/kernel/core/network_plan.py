@@ -17,6 +17,9 @@ HEADER_BYTES = 52
 CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
 """Controllers of the simulator that Linux also has, with the kernel's names."""
 
+SCRIPT_MARK = "script of "
+"""Beginning of the `congestion_control` of a flow until its script is loaded; the kernel has no such names."""
+
 ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1, "accecn": 3}
 """Values of `[transport] ecn` that Linux supports, with the kernel's values of net.ipv4.tcp_ecn."""
 

@@ -14,6 +14,7 @@ from subflow_app.features.kernel.core.network_plan import (
     MAX_MTU_BYTES,
     MIN_MTU_BYTES,
     SCHEDULERS,
+    SCRIPT_MARK,
     FlowPlan,
     LinkPlan,
     NetworkPlan,
@@ -23,9 +24,15 @@ from subflow_app.features.kernel.core.network_plan import (
 )
 from subflow_app.features.kernel.core.testbed_plan import MAX_ENDPOINTS, hops
 from subflow_app.foundation.errors import InputError
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.script_reader import compiled, read_script
 
 if TYPE_CHECKING:
+    from subflow_app.features.kernel.core.kernel_script import KernelScript
     from subflow_sim.scenario import Event, Flow, Link, LinkDirection, Scenario
+
+COUPLED = ("lia", "olia", "balia")
+"""Coupled controllers whose shipped script the kernel runs in their place, because Linux lacks coupled controllers."""
 
 MAX_CONNECTIONS = 64
 """Limit of connections, because creating and removing two namespaces for each would take longer than the run."""
@@ -80,7 +87,7 @@ def plan_network(
         FlowPlan(
             name=instance,
             controller=controller_text(flow),
-            congestion_control=CONGESTION_CONTROLS[_base_controller(flow)],
+            congestion_control=_congestion_control(flow),
             is_mptcp=flow.kind == "mptcp",
             paths=tuple(_path(scenario.links, index_of, flow.source, path) for path in flow.paths),
             start_s=flow.start_s,
@@ -111,6 +118,39 @@ def plan_network(
             f" the link emulator keeps time up to {MAX_TOTAL_RATE_BPS / 1e6:g} Mbit/s"
         )
     return plan
+
+
+def kernel_scripts(scenario: Scenario) -> dict[str, KernelScript]:
+    """Scripts that the kernel runs for the flows of a scenario, by the `congestion_control` of the flow's plan.
+
+    Raises:
+        InputError: if a script needs something that the kernel lacks, with the lines.
+    """
+    from subflow_app.features.kernel.core.kernel_script import kernel_script  # loads the core
+
+    scripts = {}
+    for flow in scenario.flows.values():
+        script = _script(flow)
+        if script is not None:
+            options = flow.controller.options if flow.controller.script is not None else {}
+            numbers = {key: value for key, value in options.items() if isinstance(value, bool | int | float)}
+            scripts[_congestion_control(flow)] = kernel_script(compiled(script), numbers)
+    return scripts
+
+
+def _script(flow: Flow) -> ScriptFile | None:
+    """The script that the kernel runs for a flow; None if Linux itself has the controller."""
+    name = flow.controller.name
+    if flow.controller.script is not None:
+        return flow.controller.script
+    if flow.kind == "mptcp" and name in COUPLED:
+        return ScriptFile(name, "controller", read_script(name, None), name)
+    return None
+
+
+def _congestion_control(flow: Flow) -> str:
+    """Name in the kernel; for a script, which gets its name when it is loaded, the mark of the flow."""
+    return CONGESTION_CONTROLS[_base_controller(flow)] if _script(flow) is None else f"{SCRIPT_MARK}{flow.name}"
 
 
 def controller_text(flow: Flow) -> str:
@@ -241,19 +281,24 @@ def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
         yield f'{where}: kind = "{flow.kind}"; supported: tcp, mptcp'
         return
     name = flow.controller.name
-    if flow.kind == "mptcp" and name != "uncoupled":
+    if _script(flow) is not None:
+        pass  # `kernel_scripts` reports the missing parts
+    elif flow.kind == "mptcp" and name != "uncoupled":
         yield (
             f'{where}: controller = "{name}"; supported for mptcp: uncoupled with base '
-            f"{', '.join(CONGESTION_CONTROLS)} (Linux has no other)"
+            f"{', '.join(CONGESTION_CONTROLS)} (Linux has no other), {', '.join(COUPLED)} and scripts"
         )
     elif _base_controller(flow) not in CONGESTION_CONTROLS:
-        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)}'
+        supported = f"{', '.join(CONGESTION_CONTROLS)} and scripts"
+        yield f'{where}: controller = "{_base_controller(flow)}"; supported: {supported}'
     if flow.kind == "mptcp" and flow.scheduler.name not in SCHEDULERS:
         yield (
             f'{where}: scheduler = "{flow.scheduler.name}"; supported: linux-mptcp (the kernel\'s own) and minrtt '
             "(which comes close)"
         )
     for key, choice in (("controller", flow.controller), ("scheduler", flow.scheduler)):
+        if choice.script is not None and key == "controller":
+            continue  # the kernel runs the same script with the same options
         options = {option: value for option, value in own_options(choice, scenario).items() if option != "base"}
         for text in option_texts(options):
             yield f"{where}: {key} {choice.name} with {text}; supported: the kernel's own options"

@@ -5,9 +5,13 @@ Both sides are stored as ordinary runs, so that users can overlay them like any 
 
 from __future__ import annotations
 
+import json
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
@@ -16,6 +20,7 @@ from subflow_app.features.kernel.core.compare import Comparison
 from subflow_app.features.running.core.runs import RunJob, RunResult
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.jobs.job import Job
+from subflow_sim.simulation import Simulation
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -26,6 +31,48 @@ _SOCKET_BUFFER_BYTES = 32_000_000
 
 class _StoppedError(KernelError):
     """Raised by the progress callback to stop the comparison, so that `ask_worker` kills the worker."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """State of the first flow.
+
+    Attributes:
+        at_s: time, s.
+        goodput_bps: goodput since the sample before, bit/s.
+        cwnd_pkts: sum of the windows of its subflows, packets.
+    """
+
+    at_s: float
+    goodput_bps: float
+    cwnd_pkts: float
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """Samples of both sides, in time order."""
+
+    simulated: tuple[Sample, ...]
+    kernel: tuple[Sample, ...]
+
+
+def _simulated(case: compare.Case) -> tuple[Sample, ...]:
+    """Samples of the first flow in a simulation with the plan's seed and sampling interval."""
+    interval_s = case.plan.sample_interval_s
+    simulation = Simulation(case.scenario, seed=case.plan.seed, sample_interval_s=interval_s)
+    simulation.run_until(case.scenario.duration_s)
+    flow = case.plan.flows[0].name
+    goodput = np.zeros(simulation.sample_count)
+    cwnd = np.zeros(simulation.sample_count)
+    for index, column in enumerate(simulation.columns):
+        if (column.owner, column.name) == (flow, "goodput_bps"):
+            goodput = np.nan_to_num(simulation.values(index))
+        elif column.scope == "subflow" and column.owner.startswith(f"{flow}/") and column.name == "cwnd_pkts":
+            cwnd = cwnd + np.nan_to_num(simulation.values(index))
+    return tuple(
+        Sample((number + 1) * interval_s, float(bps), float(pkts))
+        for number, (bps, pkts) in enumerate(zip(goodput, cwnd, strict=True))
+    )
 
 
 class KernelStudy(Job):
@@ -39,11 +86,15 @@ class KernelStudy(Job):
 
     Attributes:
         run_ids: numbers of the simulated run and of the kernel run, after both are stored.
+        curves: samples of both sides so far; replaced as a whole while the job runs.
+        comparison: the result, once both sides ran.
     """
 
     def __init__(self, source: ScenarioSource, store: Store) -> None:
         super().__init__(name=source.scenario.name)
         self.run_ids: tuple[int, int] | None = None
+        self.curves = Curves((), ())
+        self.comparison: Comparison | None = None
         self._source = source
         self._store = store
         self._tell(share=0.0)
@@ -59,13 +110,19 @@ class KernelStudy(Job):
         scenario = self._source.scenario
         case = compare.Case.of(scenario, seed=scenario.seed, socket_buffer_bytes=_SOCKET_BUFFER_BYTES)
         machine = probe.probe_machine()
-        try:
-            self._check()
-            runs = compare.run_comparisons([case], machine, seeds=1, repetitions=1, progress=self._on_progress)
-            (comparison,) = runs
-            self._check()
-        except _StoppedError:
-            return
+        self.curves = Curves(_simulated(case), ())
+        with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
+            self._live = Path(folder) / "samples"
+            try:
+                self._check()
+                (comparison,) = compare.run_comparisons(
+                    [case], machine, seeds=1, repetitions=1, progress=self._on_progress, live=self._live
+                )
+                self._check()
+            except _StoppedError:
+                return
+            self._read_live()
+        self.comparison = comparison
         kept = keep_both(comparison, self._source.text, machine.release, self._store, None)
         assert kept.run_ids is not None
         self.run_ids = kept.run_ids["simulated"], kept.run_ids["kernel"]
@@ -77,7 +134,19 @@ class KernelStudy(Job):
 
     def _on_progress(self, elapsed_s: float, total_s: float) -> None:
         self._check()
+        self._read_live()
         self._tell(share=min(elapsed_s / total_s, 0.99), eta_s=max(0.0, total_s - elapsed_s))
+
+    def _read_live(self) -> None:
+        """Take over the kernel's samples so far."""
+        try:
+            text = self._live.read_text(encoding="ascii")
+        except OSError:
+            return  # the first attempt has not begun
+        lines = text[: text.rfind("\n") + 1].splitlines()  # the last line may be incomplete
+        rows = [json.loads(line) for line in lines]
+        kernel = tuple(Sample(row[0], row[1][0], sum(row[1][1])) for row in rows)
+        self.curves = Curves(self.curves.simulated, kernel)
 
 
 KERNEL_TAG = "kernel"

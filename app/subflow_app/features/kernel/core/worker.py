@@ -37,16 +37,16 @@ _HEAD_START_S = 0.3
 def main() -> int:
     """Read a job from stdin, run it and write the answer to stdout; return the exit code.
 
-    A job is ``{"networks": [...]}`` (`NetworkPlan.to_json`) or ``{"probe": [congestion controls]}``, with the id of the
-    waiting process as ``"parent"``. The answer is the result, or ``{"error": text}`` with exit code 1 if the machine
-    refuses an operation.
+    A job is ``{"networks": [...], "live": path or null}`` (`NetworkPlan.to_json`, `endpoint.run_connections`) or
+    ``{"probe": [congestion controls]}``, with the id of the waiting process as ``"parent"``. The answer is the
+    result, or ``{"error": text}`` with exit code 1 if the machine refuses an operation.
     """
     job = json.load(sys.stdin)
     try:
         namespaces.enter_private_namespace()
         # Entering a user namespace resets the parent-death signal, so it is set afterwards.
         namespaces.die_with_parent(job["parent"])
-        answer = _probe(job["probe"]) if "probe" in job else _run([NetworkPlan.from_json(n) for n in job["networks"]])
+        answer = _probe(job["probe"]) if "probe" in job else _run_job(job)
     except OSError as error:
         json.dump({"error": str(error)}, sys.stdout)
         return 1
@@ -57,7 +57,12 @@ def main() -> int:
 # ----------------------------------------------------------------------------------------------------- running networks
 
 
-def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
+def _run_job(job: dict[str, Any]) -> dict[str, Any]:
+    live = job.get("live")
+    return _run([NetworkPlan.from_json(each) for each in job["networks"]], None if live is None else Path(live))
+
+
+def _run(plans: Sequence[NetworkPlan], live: Path | None) -> dict[str, Any]:
     """Run all networks side by side, and return the answer of the worker."""
     routes: dict[bytes, Route] = {}
     hosts = []
@@ -79,7 +84,7 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
             for network, flow, sender, receiver in hosts
         ]
         namespaces.hurry(_ENDPOINT_PRIORITY)
-        return {"connections": run_connections(connections, start_ns)}
+        return {"connections": run_connections(connections, start_ns, live)}
 
     with _child(emulate) as emulated, _child(end_points) as ended:
         results, emulation = ended(), emulated()

@@ -8,14 +8,19 @@ omit.
 Licences: each delivered part is listed with the texts of its licence.
 
 Guide: the user guide and the help pages cover all panels, controllers and schedulers, in all languages.
+
+Kernel: the helper is complete, and this machine's kernel accepts controllers; otherwise the check names the missing
+part.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import pkgutil
 import sys
 
+from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.paths import is_frozen
 from subflow_app.shell.selftest.check import Check, NotHereError, Place, is_to_be_here, require, skip_without
 
@@ -115,3 +120,19 @@ def _check_guide(_place: Place) -> str:
 
 
 GUIDE = Check("guide", _check_guide)
+
+
+def _check_kernel(_place: Place) -> str:
+    """Let the kernel check the programs that run scripts, without registering a controller."""
+    from subflow_app.features.kernel.core.loading import check_kernel, helper_path
+
+    if sys.platform.startswith("linux"):
+        require(helper_path().is_file(), f"the program that loads controllers is missing: {helper_path()}")
+    try:
+        check_kernel()
+    except KernelError as error:
+        raise NotHereError(str(error)) from error
+    return f"Linux {os.uname().release} takes controllers written as scripts"
+
+
+KERNEL = Check("controllers in the kernel", _check_kernel)
