@@ -57,7 +57,7 @@ def test_a_link_beside_a_scenario_leads_nowhere_else(subflow: Subflow, scenario:
 @pytest.mark.parametrize(
     ("folder", "file", "name", "told"),
     [
-        ("graph", "graph-speed.gml", "a.gml", "line 1: a rate that is read from LinkSpeed and its unit"),
+        ("gml", "graph-speed.gml", "a.gml", "line 1: a rate that is read from LinkSpeed and its unit"),
         ("trace", "trace-overflow.csv", "a.up", "line 3: rate_mbps is 7e+307"),
     ],
 )
@@ -67,7 +67,7 @@ def test_numbers_that_their_units_make_too_large_are_refused(
 ) -> None:
     path = scenario.with_name(name)
     path.write_bytes((corpus(folder) / file).read_bytes())
-    if folder == "graph":
+    if folder == "gml":
         answer = subflow("import", path)
     else:
         rate = 'rate = "8Mbit/s"'

@@ -184,7 +184,7 @@ def test_the_grid_shows_what_the_links_dropped_and_what_transfers_took(worker: F
     assert table.rows[0][heads.index("Drops") + 1] == "18"
     transfer = {"simulated": {"mean": 1.204}, "kernel": {"mean": 1.205}, "difference": 1.204 / 1.205 - 1}
     document["flows"][0]["completion_s"] = transfer
-    assert grid_table([document]).rows[0][heads.index("Completion") :][:3] == ("1.204", "1.205", "-0.1")
+    assert grid_table([document]).rows[0][heads.index("Completion") :][:3] == ("1.204", "1.205", "−0.1")
 
 
 def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:

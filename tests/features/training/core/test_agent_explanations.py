@@ -53,10 +53,10 @@ def test_a_decision_is_told_with_what_was_seen_done_and_earned(store: Store) -> 
     assert agent_decision_lines(told) == [
         "probe/1 at 4.000000000 s: decision 3 of rl-explore, by explorer",
         "  policy   explorer: its file cannot be found or read",
-        "  action   probe/1: keep: cwnd stays 4 pkt, pacing rate stays 4e-06 Mbit/s",
-        "  reward   2 for what it did before, 2.5 for this, which the policy valued at -4: goodput - loss",
-        "  probe/1: epoch 4000 ms, sending rate 4e-06 Mbit/s, goodput 4e-06 Mbit/s, loss 4, RTT 4000 ms, "
-        "min RTT 4000 ms, share of packets 4, cwnd 4 pkt, pacing rate 4e-06 Mbit/s",
+        "  action   probe/1: keep: cwnd stays 4 pkt, pacing rate stays 4e−06 Mbit/s",
+        "  reward   2 for what it did before, 2.5 for this, which the policy valued at −4: goodput - loss",
+        "  probe/1: epoch 4000 ms, sending rate 4e−06 Mbit/s, goodput 4e−06 Mbit/s, loss 4, RTT 4000 ms, "
+        "min RTT 4000 ms, share of packets 4, cwnd 4 pkt, pacing rate 4e−06 Mbit/s",
         "    saw goodput 4, rtt 4.25",
         "    1 before: goodput 4.5, rtt 4.75",
     ]

@@ -58,8 +58,8 @@ def test_without_classics_there_is_no_gain() -> None:
 )
 def test_what_can_be_done_follows_from_the_state(state: JobState, can: set[str], with_policy: Path) -> None:
     assert possible([make_training(state)]) == can
-    # A training with a policy can race and be promoted, running or not.
-    assert possible([make_training(state, with_policy)]) == can | {"race", "promote"}
+    # A training with a policy can race, be promoted and be used, running or not.
+    assert possible([make_training(state, with_policy)]) == can | {"race", "promote", "use"}
     assert can <= set(TRAINING_ACTIONS)
 
 
