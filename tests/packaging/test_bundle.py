@@ -39,7 +39,7 @@ def test_the_frozen_program_passes_its_self_test(told: tuple[subprocess.Complete
     assert report["passed"] is True
     # No check is missing, and each has a line in the output.
     assert [check["name"] for check in report["checks"]] == [check.name for check in CHECKS]
-    # Whether the kernel takes controllers depends on the machine and on the user.
+    # The answer of the kernel check depends on the machine and on the user.
     skipped = {check["name"] for check in report["checks"] if check["state"] == "skipped"}
     assert skipped <= {KERNEL.name}
     lines = done.stdout.splitlines()
