@@ -310,7 +310,7 @@ def verify(
     else:
         print_line(
             readable_line(
-                f"{found.name}: scenario {found.scenario}, seed {found.seed}, made by version {found.made_with}"
+                f'Run "{found.name}": scenario {found.scenario}, seed {found.seed}, made by version {found.made_with}'
             )
         )
         for check in found.checks:

@@ -239,3 +239,4 @@ def test_a_forged_bundle_is_not_confirmed(
     name = next(each for each in names if each == name or (name.endswith(".svg") and "cwnd" in each))
     answer = subflow("verify", forged_bundle(bundle, tmp_path / "forged.subflow.zip", {name: change}))
     assert answer.code in (1, 3), answer.out
+    assert not any(line.startswith("CONFIRMED") for line in answer.out.splitlines())

@@ -11,6 +11,8 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.members import for_each
 from tests.helpers.present import present
 
+from subflow_app.features.catalog.core.uses import Use
+from subflow_app.features.editor.core.scenario_source import open_scenario, with_overrides
 from subflow_app.features.labs.core.lab import Lab, Prediction, Question, Target
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab
 from subflow_app.features.labs.core.misconceptions import mistake_of
@@ -18,7 +20,12 @@ from subflow_app.features.labs.core.progress import Predicted
 from subflow_app.features.labs.core.runner import run_lab, texts_of
 from subflow_app.features.labs.core.session import read_prediction
 from subflow_app.features.labs.core.solution import parse_order
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.foundation.errors import LabError
+from subflow_sim import parse_scenario
+from subflow_sim.policy import Policy
+
+ASSETS = Path(__file__).parents[4] / "assets"
 
 
 def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
@@ -247,7 +254,7 @@ def _worked_out(text: str) -> float | None:
         return None
     try:
         return float(eval(code, {"__builtins__": {}}, {"sqrt": math.sqrt, "ln": math.log, "max": max}))
-    except (SyntaxError, TypeError):
+    except (SyntaxError, TypeError, NameError):
         return None
 
 
@@ -271,6 +278,48 @@ def test_the_sums_that_labs_write_come_out(language: str) -> None:
                     wrong.append((name, step.id, match[0], values))
     assert wrong == []
     assert right >= 25
+
+
+@for_each("language", LANGUAGES)
+def test_no_hint_computes_a_number_that_is_asked_for(language: str) -> None:
+    """A hint may give the parts of a sum, but not the whole sum."""
+    for name in lab_names():
+        for step in load_lab(name, language=language).steps:
+            sums = [_worked_out(part) for hint in step.hints for part in re.split(r"[=;]|[.:](?: |$)", hint)]
+            for question in step.questions:
+                answer = re.fullmatch(r"(-?\d+(?:\.\d+)?)(?: \S+)?", str(question.answer))
+                if answer is not None:
+                    told = [
+                        found
+                        for found in sums
+                        if found is not None and math.isclose(found, float(answer[1]), rel_tol=0.03)
+                    ]
+                    assert told == [], (name, step.id, question.id)
+
+
+def _goodput_bps(scenario: str, controller: str, *changes: str) -> float:
+    """Mean goodput of the first flow, a download, over seeds 1 to 3, bit/s."""
+    changes = (f"flows.download.controller={controller}", *changes)
+    text = with_overrides(open_scenario(scenario, use=Use.LAB).text, changes)
+    runs = [RunJob(parse_scenario(text), text, seed=seed).run() for seed in (1, 2, 3)]
+    return float(sum(run.summary["flows"][0]["goodput_bps"] for run in runs)) / len(runs)
+
+
+def test_what_labs_state_about_runs_outside_of_their_solutions_is_true() -> None:
+    policy = Policy.load(ASSETS / "agents/rl-explore.safetensors")
+    for language, text in (
+        ("en", "made four hundred thousand decisions"),
+        ("de", "hat auf Links dieser Art vierhunderttausend"),
+    ):
+        steps = load_lab("09-first-agent", language=language).steps
+        assert any(text in each for step in steps for each in texts_of(step))
+    assert 395_000 <= policy.card["steps"] <= 405_000
+    # Lab 9: CUBIC is better on the link of constant rate.
+    assert _goodput_bps("rlx-fixed", "rl-explore") < 0.95 * _goodput_bps("rlx-fixed", "cubic")
+    # Lab 12: with one download, the agent gets a little more than uncoupled Renos.
+    alone = ("flows.download.count=1", "duration=40s")
+    agent = _goodput_bps("lab-joint", "dql-mptcp", *alone, "flows.download.scheduler=goodput")
+    assert 1.02 < agent / _goodput_bps("lab-joint", "uncoupled", *alone) < 1.3
 
 
 def _minutes(lab: Lab) -> float:

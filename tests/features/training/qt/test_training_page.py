@@ -12,7 +12,7 @@ import pytest
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QSplitter
 from pytestqt.qtbot import QtBot
 from tests.helpers.desk import Desk, MakeDesk
 from tests.helpers.fake_trainings import FakeDesk
@@ -369,6 +369,16 @@ def test_a_policy_that_no_flow_can_use_stays_out_of_the_library(
 def test_the_page_fits_the_room_of_its_panel(page: LonePage) -> None:
     """The start button is in view without scrolling, even on a screen of 1366x768 at 150 %."""
     assert page.train.minimumSizeHint().height() <= TrainingSession.room[1]
+
+
+def test_the_fields_of_the_form_stay_whole_where_the_page_is_narrow(desk: Desk) -> None:
+    page = page_of(desk)
+    form = present(page.form).form
+
+    child(page, QSplitter, "train_splitter").setSizes([1, 2000])
+    settle(desk)
+
+    assert form.viewport().width() >= present(form.widget()).minimumSizeHint().width()
 
 
 def test_the_page_is_shown_from_the_menu(desk: Desk) -> None:

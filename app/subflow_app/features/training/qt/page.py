@@ -123,6 +123,10 @@ class StartForm(QWidget):
     def show_draft(self) -> None:
         """Shows the current state of the draft."""
         self.form.show_form(self.draft, self.draft.form(self._document, text=self._scenario_text))
+        # Fields that are cut off cannot be read, and the form does not scroll sideways.
+        fields, bar = self.form.widget(), self.form.verticalScrollBar()
+        if fields is not None:
+            self.form.setMinimumWidth(fields.minimumSizeHint().width() + bar.sizeHint().width())
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
         if key.endswith(".scenario") and value == FROM_FILE:
