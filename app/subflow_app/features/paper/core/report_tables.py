@@ -12,6 +12,7 @@ from typing import Any
 
 from subflow_app.features.comparison.core.conditions import copies_among
 from subflow_app.features.editor.core.event_words import change_words, entry_of
+from subflow_app.features.editor.core.link_ways import way_of
 from subflow_app.features.history.core.run_columns import totals_of
 from subflow_app.features.traces.core.traces import Traces, path_label
 from subflow_app.vocabulary.measure import Measure
@@ -170,14 +171,14 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
     return TextTable("Options of algorithms", columns, tuple(rows))
 
 
-def events_table(events: Sequence[Event]) -> TextTable:
-    """One row per scheduled change."""
+def events_table(scenario: Scenario) -> TextTable:
+    """One row per scheduled change of the scenario."""
     columns = text_columns("At", "Of", "Change")
     rows = []
-    for event in events:
+    for event in scenario.events:
         subject = event.link or event.flow or NOTHING
         if event.link is not None and event.direction != "both":
-            subject += f" ({event.direction})"
+            subject += f" ({way_of(scenario, event.link, event.direction)})"
         if event.subflow is not None:
             subject += f", subflow {event.subflow}"
         rows.append((delay_text(event.at_s), subject, ", ".join(change_words(entry_of(event), str)) or NOTHING))

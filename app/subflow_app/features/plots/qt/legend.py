@@ -164,11 +164,17 @@ class LegendBlock(QTreeView):
         )
         return at + 6, mean + 6
 
+    @property
+    def shared_widths(self) -> tuple[int, int]:
+        """Present widths of the columns of values, px."""
+        return self.header().sectionSize(AT), self.header().sectionSize(MEAN)
+
     def share_width(self, widths: tuple[int, int]) -> None:
-        """Gives values these widths, and names the rest."""
+        """Gives values these widths, and names the rest; a column of width 0 is hidden."""
         header = self.header()
         sizes = (max(self.viewport().width() - sum(widths), 40), *widths)
         for column, size in enumerate(sizes):
+            header.setSectionHidden(column, size == 0)
             if header.sectionSize(column) != size:
                 header.resizeSection(column, size)
         self._fit_names()
@@ -201,8 +207,7 @@ class LegendBlock(QTreeView):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Shares out the width again after it has changed."""
         if event.type() == QEvent.Type.Resize:
-            header = self.header()
-            self.share_width((header.sectionSize(AT), header.sectionSize(MEAN)))
+            self.share_width(self.shared_widths)
         return super().eventFilter(watched, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -408,14 +413,17 @@ class Legend(QScrollArea):
         self.line_chosen.emit(line)
 
     def _fit_columns(self) -> None:
-        """Widens the columns of values to their widest texts; they never shrink, to keep names under the mouse."""
+        """Widens the columns of values to their widest texts; they never shrink while shown."""
         needed = [block.value_widths() for block in self.blocks]
         at, mean = self._widths
         widths = (max([at, *(each[0] for each in needed)]), max([mean, *(each[1] for each in needed)]))
+        # Names receive the width of values at a cursor while there is none; the width of the legend stays.
+        shared = (widths[0] if self._model.heading(AT) else 0, widths[1])
+        for block in self.blocks:
+            if block.shared_widths != shared:
+                block.share_width(shared)
         if widths != self._widths:
             self._widths = widths
-            for block in self.blocks:
-                block.share_width(widths)
             self.resized.emit()
 
     def _show_menu(self, block: LegendBlock, position: QPoint) -> None:
