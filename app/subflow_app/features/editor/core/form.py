@@ -350,9 +350,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     reverse = []
     for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
-        field = _field(
-            doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as in the other direction: {value}", value=as_forward)
-        )
+        field = _field(doc, f"{key}.reverse.{each}", params[each], placeholder=tr("also {value}", value=as_forward))
         note = loss_note(doc.last_valid, name, REVERSE) if each == "loss" else field.note
         reverse.append(replace(field, applies=as_forward, note=note))
     for each in LINK_TABLES:
@@ -361,7 +359,12 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     known = doc.last_valid is not None and name in doc.last_valid.links and len(ends) == 2
     title = way_words(doc.last_valid, name)[REVERSE] if known else tr("Reverse direction")
     more = [_link_table(doc, key, each) for each in LINK_TABLES]
-    groups = (*forward, *more, FormGroup(title, tuple(reverse), tr("Only where it differs from the other direction.")), script)
+    groups = (
+        *forward,
+        *more,
+        FormGroup(title, tuple(reverse), tr("Only where it differs from the other direction.")),
+        script,
+    )
     groups = _with_name(key, name, groups)
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
 

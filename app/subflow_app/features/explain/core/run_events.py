@@ -245,7 +245,9 @@ class RunEvents:
                 yield self._of_text("stop", flow.stop_s, flow.name, "")
         for event in scenario.events:
             if event.at_s <= scenario.duration_s:
-                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", _event_text(scenario, event))
+                yield self._of_text(
+                    "scenario", event.at_s, event.link or event.flow or "", _event_text(scenario, event)
+                )
 
     def _decision_columns(self, table: EventTable) -> _Columns:
         numbers = np.array([self._owner(name) for name in table.names["owner"]], np.int32)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.uses import written_choice
-from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, with_events
 from subflow_app.features.editor.core.link_ways import with_way
+from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
 from subflow_app.features.running.core.live_changes import (
     LiveChange,

@@ -19,7 +19,7 @@ from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, headline_measures
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
-from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.scenario import Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunRow

@@ -15,8 +15,8 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
-from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.editor.core.form_text import unit_of, with_unit
+from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView

@@ -220,8 +220,9 @@ def impossible_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any], scenario: Scenario | None = None) -> TextTable:
-    """Table with one row per relevant link direction, which the scenario names by what it carries. Rare kinds of drops have columns only if they occur.
+    """Table with one row per relevant link direction, which is named by what it carries if the scenario is given.
 
+    Rare kinds of drops have columns only if they occur.
     Idle directions (access links, the reverse path of ACKs) are only counted in the title, because many rows of zeros
     would hide the bottleneck. If all directions are idle, the table shows all of them.
     """
