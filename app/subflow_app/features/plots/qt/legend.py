@@ -164,11 +164,6 @@ class LegendBlock(QTreeView):
         )
         return at + 6, mean + 6
 
-    @property
-    def shared_widths(self) -> tuple[int, int]:
-        """Present widths of the columns of values, px."""
-        return self.header().sectionSize(AT), self.header().sectionSize(MEAN)
-
     def share_width(self, widths: tuple[int, int]) -> None:
         """Gives values these widths, and names the rest; a column of width 0 is hidden."""
         header = self.header()
@@ -207,7 +202,8 @@ class LegendBlock(QTreeView):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Shares out the width again after it has changed."""
         if event.type() == QEvent.Type.Resize:
-            self.share_width(self.shared_widths)
+            header = self.header()
+            self.share_width((header.sectionSize(AT), header.sectionSize(MEAN)))
         return super().eventFilter(watched, event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -279,7 +275,7 @@ class Legend(QScrollArea):
         self._current: LegendBlock | None = None
         self._tops: dict[str, int] = {}  # by plot id, px
         self._is_below = False
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         self._font = QFont(self.font())
         model.modelReset.connect(self._on_reset)
 
@@ -305,7 +301,7 @@ class Legend(QScrollArea):
     def fit_font(self, font: QFont) -> None:
         """Uses this font."""
         self._font = QFont(font)
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         for block in self._made:
             block.fit_font(font)
         self._fit_columns()
@@ -400,7 +396,7 @@ class Legend(QScrollArea):
         for place, block in enumerate(self._made):
             block.show_place(place)
             block.setVisible(place < count)
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         self._fit_columns()
         self.lay_out()
         self.resized.emit()
@@ -419,8 +415,9 @@ class Legend(QScrollArea):
         widths = (max([at, *(each[0] for each in needed)]), max([mean, *(each[1] for each in needed)]))
         # Names receive the width of values at a cursor while there is none; the width of the legend stays.
         shared = (widths[0] if self._model.heading(AT) else 0, widths[1])
-        for block in self.blocks:
-            if block.shared_widths != shared:
+        if shared != self._shared:
+            self._shared = shared
+            for block in self.blocks:
                 block.share_width(shared)
         if widths != self._widths:
             self._widths = widths
