@@ -98,8 +98,9 @@ def clipped(root: QWidget) -> list[str]:
         elif isinstance(part, QComboBox):
             shown = part.shown_text if isinstance(part, ChoiceEditor) else part.currentText()
             need = part.fontMetrics().boundingRect(shown).size()
+            is_told = part.currentText() in part.toolTip() or (isinstance(part, ChoiceEditor) and not part.toolTip())
             # The arrow and the frame take about two dozen pixels.
-            is_cut = need.width() + 22 > part.width() and part.currentText() not in part.toolTip()
+            is_cut = need.width() + 22 > part.width() and not is_told
         else:
             continue
         if is_cut:

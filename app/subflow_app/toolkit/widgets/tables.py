@@ -368,7 +368,7 @@ class FittedColumns(QObject):
         self.want()
 
     def want(self) -> None:
-        """Takes the present widths of the columns as those they should have where there is room."""
+        """Takes the present widths of the columns as those of a table that is wide enough."""
         header = self._table.horizontalHeader()
         self._wanted = [header.sectionSize(column) for column in range(header.count())]
         self._fit()
@@ -385,7 +385,7 @@ class FittedColumns(QObject):
             column for column in range(min(header.count(), len(self._wanted))) if not header.isSectionHidden(column)
         ]
         room = self._table.viewport().width()
-        # From the narrowest on, each column receives what it wants, but at most an equal share of the rest.
+        # From the narrowest on, each column receives its width, but at most an equal share of the rest.
         for place, column in enumerate(sorted(shown, key=self._wanted.__getitem__)):
             size = min(self._wanted[column], room // (len(shown) - place))
             header.resizeSection(column, size)

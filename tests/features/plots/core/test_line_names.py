@@ -23,7 +23,7 @@ def curve(label: str, kind: str = "subflow") -> Curve:
     [
         # Titles, of which the last is that of a ghost.
         (("Demo: a phone: mine", "Before: Demo: a phone: lia"), ["mine", "Before: lia"]),
-        (("Demo: a phone", "Before: Demo: a phone"), ["Demo: a phone", "Before"]),
+        (("Demo: a phone", "Before: Demo: a phone"), ["After", "Before"]),
         (("Fork: loss 1 %", "Original: Demo: a phone"), ["Fork", "Original"]),
     ],
 )

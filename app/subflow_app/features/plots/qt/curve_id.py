@@ -41,7 +41,7 @@ def run_names(curves: Iterable[Curve]) -> dict[int, str]:
 def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
     """Names of the runs of an overlay by position, each without the beginning that all share.
 
-    A fork beside its original alone needs no change in its name, which a label in the plots shows.
+    A run beside its ghost alone is named by its relation to the ghost: "Fork" or "After".
     """
     every = list(curves)
     names = run_names(every)
@@ -53,8 +53,10 @@ def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
         run: (f"{tag}: {rest}" if is_enough else tag) if tag else (rest if is_enough else title)
         for (run, (tag, title)), rest in zip(parts.items(), rests, strict=True)
     }
-    if len(ghosts) == 1 and len(shorts) == 2 and tr("Original") in shorts.values():
-        shorts |= {run: tr("Fork") for run in shorts.keys() - ghosts}
+    if len(ghosts) == 1 and len(shorts) == 2:
+        (ghost,) = ghosts
+        other = {tr("Original"): tr("Fork"), tr("Before"): tr("After")}.get(shorts[ghost])
+        shorts |= {run: other for run in shorts.keys() - ghosts if other is not None}
     return shorts if len(set(shorts.values())) == len(shorts) else names
 
 

@@ -413,7 +413,7 @@ class Legend(QScrollArea):
         needed = [block.value_widths() for block in self.blocks]
         at, mean = self._widths
         widths = (max([at, *(each[0] for each in needed)]), max([mean, *(each[1] for each in needed)]))
-        # Names receive the width of values at a cursor while there is none; the width of the legend stays.
+        # Without values at a cursor, names receive their width; the width of the legend stays.
         shared = (widths[0] if self._model.heading(AT) else 0, widths[1])
         if shared != self._shared:
             self._shared = shared

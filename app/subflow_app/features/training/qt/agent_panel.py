@@ -117,7 +117,7 @@ class DecisionList(TableModel[AgentDecision]):
             self.rows = rows  # the reward of the latest decision has become known
 
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
-        """The full text of an action, or for whom it is, as a tooltip."""
+        """The full text of an action, or the name of its flow or subflow, as a tooltip."""
         if role != Qt.ItemDataRole.ToolTipRole or column not in (1, 2):
             return None
         if column == 1:

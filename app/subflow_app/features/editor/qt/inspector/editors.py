@@ -240,10 +240,11 @@ class ChoiceEditor(QComboBox):
         """Draw the shown text and the error frame."""
         option = QStyleOptionComboBox()
         self.initStyleOption(option)
-        with QStylePainter(self) as painter:
-            painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
-            option.currentText = self.shown_text  # type: ignore[misc] # the stubs declare a read-only property
-            painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        option.currentText = self.shown_text
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
         if self._is_wrong:
             paint_error_frame(self)
 
