@@ -24,6 +24,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
+
 # Shortened on purpose in narrow places: the tooltip shows the whole text.
 _ELIDING = {"ElidedLabel", "_Line"}
 _ICON_ONLY = Qt.ToolButtonStyle.ToolButtonIconOnly
@@ -94,9 +96,11 @@ def clipped(root: QWidget) -> list[str]:
             need = part.minimumSizeHint() if isinstance(part, QPushButton) else part.sizeHint()
             is_cut = need.width() > part.width() + 1
         elif isinstance(part, QComboBox):
+            shown = part.shown_text if isinstance(part, ChoiceEditor) else part.currentText()
+            need = part.fontMetrics().boundingRect(shown).size()
+            is_told = part.currentText() in part.toolTip() or (isinstance(part, ChoiceEditor) and not part.toolTip())
             # The arrow and the frame take about two dozen pixels.
-            need = part.fontMetrics().boundingRect(part.currentText()).size()
-            is_cut = need.width() + 22 > part.width()
+            is_cut = need.width() + 22 > part.width() and not is_told
         else:
             continue
         if is_cut:

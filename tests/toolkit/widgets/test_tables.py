@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from PySide6.QtWidgets import QApplication, QTableView
 from pytestqt.qtbot import QtBot
 
-from subflow_app.toolkit.widgets.tables import LazyRows, TableModel
+from subflow_app.toolkit.widgets.tables import FittedColumns, LazyRows, TableModel, set_up_table
 from subflow_app.vocabulary.tables import Column
 
 
@@ -31,3 +32,28 @@ def test_rows_that_come_leave_the_others_where_they_are(qtbot: QtBot) -> None:
     ):
         model.add_rows(["a", "b", "c"])
     assert [model.index(row, 0).data() for row in range(model.rowCount())] == ["a", "b", "c"]
+
+
+def test_fitted_columns_share_the_width_of_a_narrow_table(qtbot: QtBot) -> None:
+    table = QTableView()
+    qtbot.addWidget(table)
+    table.setFrameShape(QTableView.Shape.NoFrame)
+    table.resize(600, 200)
+    columns = [Column("A", str), Column("B", str), Column("C", str)]
+    set_up_table(table, "fitted", "Fitted", TableModel[int](columns))
+    header = table.horizontalHeader()
+    for column, size in enumerate((60, 200, 150)):
+        header.resizeSection(column, size)
+    FittedColumns(table)
+    table.show()
+
+    def sizes() -> list[int]:
+        QApplication.processEvents()
+        return [header.sectionSize(column) for column in range(3)]
+
+    assert sizes() == [60, 200, 340]  # the last column takes the rest
+    table.resize(300, 200)
+    assert sizes() == [60, 120, 120]
+    assert table.horizontalScrollBar().maximum() == 0
+    table.resize(600, 200)
+    assert sizes() == [60, 200, 340]

@@ -221,6 +221,7 @@ def show(
 ) -> None:
     """Show the results of a stored run."""
     from subflow_app.features.explain.core.explained import decisions_line, extents_document
+    from subflow_app.features.explain.core.origin import readable_scenario
     from subflow_app.features.traces.core.events import AGENT, DECISION
     from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
     from subflow_app.features.training.core.agent_explanations import (
@@ -258,7 +259,7 @@ def show(
         print_line(f"forked as run {number} from {forked.forked_at_s:.10g} s: {forked.difference}")
     print_line(summary_line(document))
     print_line()
-    print_tables(*summary_tables(document))
+    print_tables(*summary_tables(document, readable_scenario(row)))
     if steps is not None and agents:
         print_line()
         print_tables(agents_table(steps))

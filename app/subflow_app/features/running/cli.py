@@ -178,7 +178,7 @@ def carry_out_and_tell(
             document = {"warnings": warnings} if warnings else {}
             print_json(result.summary | document | more())
         else:
-            _print_summary(result.summary)
+            _print_summary(result.summary, job.scenario)
             tell_more()
     exported = export is None or _export(job, result, export, as_json=as_json)
     code = _tell_how_it_ended(job, result, signal_number, rescued)
@@ -207,13 +207,13 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
     return code
 
 
-def _print_summary(summary: dict[str, Any]) -> None:
+def _print_summary(summary: dict[str, Any], scenario: Scenario) -> None:
     from subflow_app.features.traces.core.summary_text import summary_line, summary_tables
 
     print_line(str(summary["scenario"]))
     print_line(summary_line(summary))
     print_line()
-    print_tables(*summary_tables(summary))
+    print_tables(*summary_tables(summary, scenario))
     kept = f"run {summary['run_id']}, " if summary.get("run_id") is not None else ""
     print_line(f"{kept}signature {summary['signature']}")
 

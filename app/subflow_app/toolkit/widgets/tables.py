@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from PySide6.QtCore import (
     QAbstractItemModel,
     QAbstractTableModel,
+    QEvent,
     QItemSelectionModel,
     QModelIndex,
     QObject,
@@ -350,6 +351,47 @@ def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))
         table.horizontalHeader().resizeSection(number, width + _CELL_PADDING)
+
+
+class FittedColumns(QObject):
+    """Keeps the columns of a table within its width: columns narrower than an equal share stay, the others share.
+
+    The last column receives the room that is left. The model should have tooltips for texts that are cut.
+    """
+
+    def __init__(self, table: QTableView) -> None:
+        """Fits the present widths, and again after each change of the width of the table."""
+        super().__init__(table)
+        self._table, self._wanted = table, list[int]()
+        table.horizontalHeader().setStretchLastSection(False)
+        table.viewport().installEventFilter(self)
+        self.want()
+
+    def want(self) -> None:
+        """Takes the present widths of the columns as those of a table that is wide enough."""
+        header = self._table.horizontalHeader()
+        self._wanted = [header.sectionSize(column) for column in range(header.count())]
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Fits the columns after a change of the width."""
+        if event.type() == QEvent.Type.Resize:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def _fit(self) -> None:
+        header = self._table.horizontalHeader()
+        shown = [
+            column for column in range(min(header.count(), len(self._wanted))) if not header.isSectionHidden(column)
+        ]
+        room = self._table.viewport().width()
+        # From the narrowest on, each column receives its width, but at most an equal share of the rest.
+        for place, column in enumerate(sorted(shown, key=self._wanted.__getitem__)):
+            size = min(self._wanted[column], room // (len(shown) - place))
+            header.resizeSection(column, size)
+            room -= size
+        if shown and room > 0:
+            header.resizeSection(shown[-1], header.sectionSize(shown[-1]) + room)
 
 
 def select_rows(table: QTableView, is_wanted: Callable[[QModelIndex], bool]) -> None:

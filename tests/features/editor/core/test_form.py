@@ -187,7 +187,7 @@ def test_hosts_links_and_flows_are_offered_by_name(doc: ScenarioDoc) -> None:
 def test_placeholders_say_what_applies(doc: ScenarioDoc) -> None:
     assert field(doc, "links.wifi.queue").placeholder == "100pkt"
     assert field(doc, "links.wifi.queue").text == ""
-    assert field(doc, "links.wire.reverse.rate").placeholder == "as forward: 1000000000"
+    assert field(doc, "links.wire.reverse.rate").placeholder == "also 1000000000"
     assert field(doc, "links.wire.reverse.delay").text == "3ms"
     assert field(doc, "flows.download.paths").placeholder == "all shortest paths"
     doc.set_value("flows.download.controller", None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.catalog.core.catalog import app_catalog
+from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.form import form_for
-from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_words
+from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_of, way_words, with_way
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
 from subflow_sim import parse_scenario
 
@@ -28,6 +29,16 @@ def test_directions_are_those_of_data_and_acks() -> None:
     assert (upload[FORWARD], upload[REVERSE]) == ("client → server: data", "server → client: ACKs")
     both = way_words(parse_scenario(TWO_PATHS + BESIDE), "wifi")
     assert (both[FORWARD], both[REVERSE]) == ("client → server: data and ACKs", "server → client: data")
+
+
+def test_a_direction_is_named_by_what_it_carries_or_by_its_ends() -> None:
+    download, both = parse_scenario(TWO_PATHS), parse_scenario(TWO_PATHS + BESIDE)
+    assert [way_of(download, "wifi", direction) for direction in (FORWARD, REVERSE, BOTH)] == ["ACKs", "data", ""]
+    assert [way_of(both, "wifi", direction) for direction in (FORWARD, REVERSE)] == ["client → server", "data"]
+    assert (way_of(None, "wifi", FORWARD), way_of(download, "dsl", FORWARD)) == ("", "")
+    change = {"link": "wifi", "direction": REVERSE, "loss": "5%"}
+    assert change_text(with_way(download, change)) == "wifi, direction of data: loss 5 %"
+    assert with_way(download, {"link": "wifi", "loss": "5%"}) == {"link": "wifi", "loss": "5%"}
 
 
 def test_a_link_without_a_flow_has_its_ends_alone() -> None:

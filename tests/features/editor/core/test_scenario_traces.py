@@ -126,7 +126,7 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
         "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),
         "handover.rate": ("", "100%"),
         "access.kind": ("", "wifi"),
-        "reverse.rate": ('{ trace = "down.trace" }', 'as forward: { trace = "up.trace" }'),
+        "reverse.rate": ('{ trace = "down.trace" }', 'also { trace = "up.trace" }'),
     }
     assert {key: value for key, value in fields().items() if key in expected} == expected
     assert "queue.max_p" not in fields()

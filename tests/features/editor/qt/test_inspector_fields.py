@@ -61,6 +61,15 @@ def test_the_unit_of_a_bare_number_is_seen_while_it_is_typed(inspector: Inspecto
     assert editor.suffix == "Mbit/s"
 
 
+def test_a_narrow_choice_leaves_out_that_its_value_is_the_default(inspector: Inspector) -> None:
+    editor = choice_editor(inspector, "profile")
+    editor.setMinimumWidth(300)
+    assert editor.shown_text == "linux (default)"
+    editor.setMinimumWidth(0)
+    editor.setFixedWidth(90)
+    assert editor.shown_text == "linux"
+
+
 # --- values -----------------------------------------------------------------------------------------------------------
 
 

@@ -55,7 +55,7 @@ def test_marks_and_plans_are_one_list_in_order_of_time() -> None:
     assert [(row.time_s, row.kind, row.who, row.value) for row in rows] == [
         (0.0, "start", "download", ""),
         (1.0, "loss", "download · wifi", "ssthresh 12 pkt"),
-        (2.0, "scenario", "wifi", "forward: rate 4 Mbit/s, delay 20 ms"),
+        (2.0, "scenario", "wifi", "direction of ACKs: rate 4 Mbit/s, delay 20 ms"),
         (4.0, "scenario", "wifi", "down, loss 2 %"),
         (4.0, "link_down", "wifi client→server", ""),
         (5.0, "scenario", "download", "subflow 2: closed"),

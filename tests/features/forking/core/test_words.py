@@ -22,6 +22,10 @@ LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
             {"link": "wifi", "direction": "reverse", "queue": "10pkt", "before": {"queue": "unlimited"}},
             "wifi reverse queue unlimited → 10 pkt",
         ),
+        (
+            {"link": "wifi", "direction": "reverse", "loss": "5%", "before": {"loss": "2%"}, "way": "data"},
+            "wifi (direction of data) loss 2 % → 5 %",
+        ),
         ({"link": "wifi", "loss": "5%", "before": {"loss": "2% / 1%"}}, "wifi loss 2 % / 1 % → 5 %"),
         ({"link": "wifi", "up": False, "before": {"up": True}}, "wifi up → down"),
         ({"flow": "d.3", "subflow": 2, "open": False, "before": {"open": True}}, "d.3 subflow 2 open → closed"),

@@ -225,7 +225,7 @@ def test_what_is_not_possible_is_said_beside_its_field(qtbot: QtBot, desk: Desk)
     assert not dialog.start.isEnabled()
     dialog.direction.setCurrentIndex(2)  # type: ignore[union-attr] # the dialog shows a link
     type_into(dialog.field("delay"), "5ms")
-    assert dialog.summary == "from 0.5 s: lte reverse delay 30 ms → 5 ms"
+    assert dialog.summary == "from 0.5 s: lte (direction of data) delay 30 ms → 5 ms"
     dialog.reject()
 
 

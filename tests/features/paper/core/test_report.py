@@ -104,7 +104,7 @@ def test_runs_that_differ_in_their_seed_are_one_experiment_with_an_interval(stor
 def test_events_are_told_with_their_units(store: Store) -> None:
     assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "down, rate 1 Mbit/s"),)
     changed = parse_scenario(TWO_PATHS + '\n[[events]]\nat = "1s"\nflow = "download"\ncontroller = "olia"\n')
-    assert events_table(changed.events).rows == (("1 s", "download", "controller olia"),)
+    assert events_table(changed).rows == (("1 s", "download", "controller olia"),)
 
 
 def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) -> None:

@@ -23,8 +23,8 @@ def curve(label: str, kind: str = "subflow") -> Curve:
     [
         # Titles, of which the last is that of a ghost.
         (("Demo: a phone: mine", "Before: Demo: a phone: lia"), ["mine", "Before: lia"]),
-        (("Demo: a phone", "Before: Demo: a phone"), ["Demo: a phone", "Before"]),
-        (("Fork: loss 1 %", "Original: Demo: a phone"), ["Fork: loss 1 %", "Original"]),
+        (("Demo: a phone", "Before: Demo: a phone"), ["After", "Before"]),
+        (("Fork: loss 1 %", "Original: Demo: a phone"), ["Fork", "Original"]),
     ],
 )
 def test_a_run_and_its_ghost_are_named_without_what_they_share(titles: tuple[str, ...], shorts: list[str]) -> None:

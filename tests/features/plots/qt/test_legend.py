@@ -24,7 +24,7 @@ from subflow_app.features.plots.core import PLOTS_BY_ID
 from subflow_app.features.plots.core.spec import measured_mean
 from subflow_app.features.plots.qt.curve_id import CurveId
 from subflow_app.features.plots.qt.legend import Legend, LegendBlock, LegendSplitter
-from subflow_app.features.plots.qt.legend_model import AT, MEAN, LegendValues, flow_words
+from subflow_app.features.plots.qt.legend_model import AT, MEAN, NAME, LegendValues, flow_words
 from subflow_app.features.plots.qt.plot_view import PlotView
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.summary_text import flow_table
@@ -284,13 +284,14 @@ def test_the_legend_keeps_its_columns_wherever_somebody_points(view: PlotView) -
     QApplication.processEvents()
     legend, shown = child(view, Legend), block(view)
     width = legend.width()
-    sizes = [shown.header().sectionSize(column) for column in (AT, MEAN)]
 
     def show(value: float, words: str) -> None:
         columns = [dict.fromkeys((WIFI, LTE, TOTAL), value)] * 3
         legend.show_values(LegendValues(words, columns, []), None)
         QApplication.processEvents()
 
+    show(1.0, "At 88.88 s")
+    sizes = [shown.header().sectionSize(column) for column in (AT, MEAN)]
     for value in (0.1, 5.0, 77.7, 123.4):
         show(value, "At 88.88 s")
         assert legend.width() == width, value
@@ -301,6 +302,23 @@ def test_the_legend_keeps_its_columns_wherever_somebody_points(view: PlotView) -
     assert wider > sizes[0]
     show(1.0, "At 1.01 s")
     assert shown.header().sectionSize(AT) == wider
+
+
+def test_names_have_the_width_of_values_at_a_cursor_while_there_is_none(view: PlotView) -> None:
+    for _ in range(2):  # other runs leave the widths as they are
+        view.show_runs([done().traces])
+    QApplication.processEvents()
+    legend, shown = child(view, Legend), block(view)
+    width, header = legend.width(), shown.header()
+    for _ in range(2):
+        legend.show_values(None, None)
+        wide = header.sectionSize(NAME)
+        assert header.isSectionHidden(AT)
+        assert shown.shown_name(0) == "wifi"
+        legend.show_values(LegendValues("At 1.00 s", [dict.fromkeys((WIFI, LTE, TOTAL), 1.0)] * 3, []), None)
+        assert header.sectionSize(AT) > 20
+        assert header.sectionSize(NAME) == wide - header.sectionSize(AT)
+        assert legend.width() == width
 
 
 def test_a_border_that_was_dragged_stays(view: PlotView) -> None:

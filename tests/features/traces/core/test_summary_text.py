@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tests.helpers.members import for_each
+from tests.helpers.window import TWO_PATHS
 
 from subflow_app.features.traces.core.summary_text import (
     connection_table,
@@ -16,6 +17,7 @@ from subflow_app.features.traces.core.summary_text import (
     summary_tables,
 )
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text, mbit_text, speed_text
+from subflow_sim import parse_scenario
 
 SUMMARY: dict[str, Any] = {
     "scenario": "Two paths",
@@ -209,3 +211,9 @@ def test_numbers_that_cannot_be_are_named() -> None:
         ("flows.short.loss_ratio", "1.5", "0 to 1"),
         ("links.a/forward.utilisation", "1.25", "0 to 1"),
     )
+
+
+def test_the_directions_of_links_are_those_of_data_and_acks() -> None:
+    links = [{"name": "wifi", "direction": direction, "utilisation": 0.5} for direction in ("forward", "reverse")]
+    assert [row[1] for row in link_table({"links": links}, parse_scenario(TWO_PATHS)).rows] == ["ACKs", "data"]
+    assert [row[1] for row in link_table({"links": links}).rows] == ["forward", "reverse"]

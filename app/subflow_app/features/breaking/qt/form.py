@@ -152,6 +152,7 @@ class BreakForm(QWidget):
         self.controller.setInsertPolicy(Choice.InsertPolicy.NoInsert)
         text = tr("As in the arena: lia, olia:OPTION=VALUE, a script of the open scenario, or its file: my-lia.py")
         self.controller.setToolTip(text)
+        self.controller.view().setAccessibleName(tr("Controllers"))
         self.space = Choice("break_space", (), self, letters=20)
         self.ranges = named(QLineEdit(self, clearButtonEnabled=True), "break_ranges")
         self.ranges.setPlaceholderText(tr("none; e.g. {example}", example=_EXAMPLE_RANGES))

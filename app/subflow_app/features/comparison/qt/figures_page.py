@@ -135,6 +135,7 @@ class FiguresPage(QWidget):
         self.all.clicked.connect(self._open_all)
         self.change.clicked.connect(self.change_wanted)
         self.reference.activated.connect(self.reference_chosen)
+        self.reference.currentTextChanged.connect(self.reference.setToolTip)  # the column may be too narrow for it
 
     def show_figures(self, compared: ComparedRuns, *, title: str, wanted: int) -> None:
         """Shows a comparison.

@@ -25,6 +25,9 @@ _CHANGES = {
 }
 _SUBFLOW = translatable("subflow {number}")
 _SIDES = {"forward": translatable("forward"), "reverse": translatable("reverse")}
+_WAYS = {"data": translatable("direction of data"), "ACKs": translatable("direction of ACKs")}
+WAY = "way"
+"""Key of a described change for what the changed direction of a link carries, see `link_ways.with_way`."""
 _UNLIMITED = translatable("unlimited")
 _NUMBER = re.compile(r"^([-\d.]+)(?=[%A-Za-z])")
 
@@ -72,9 +75,14 @@ def change_words(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> 
 
 
 def side_text(changes: Mapping[str, Any], say: Callable[[str], str] = tr) -> str:
-    """Return the part of the target that changes: ``forward``, ``subflow 2``; empty for the whole target."""
+    """Return the part of the target that changes, empty for the whole target.
+
+    It is ``direction of data``, ``subflow 2``, or ``forward`` for a change without `WAY`.
+    """
     if "subflow" in changes:
         return say(_SUBFLOW).format(number=changes["subflow"])
+    if WAY in changes:
+        return say(_WAYS.get(changes[WAY], changes[WAY]))
     return say(_SIDES.get(changes.get("direction", "both"), ""))
 
 

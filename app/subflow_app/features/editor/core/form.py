@@ -15,7 +15,7 @@ from typing import Any
 from subflow_app.features.editor.core.bandwidth_delay import bandwidth_delay
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
-from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note
+from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_words
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
@@ -350,17 +350,21 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     reverse = []
     for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
-        field = _field(
-            doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
-        )
+        field = _field(doc, f"{key}.reverse.{each}", params[each], placeholder=tr("also {value}", value=as_forward))
         note = loss_note(doc.last_valid, name, REVERSE) if each == "loss" else field.note
         reverse.append(replace(field, applies=as_forward, note=note))
     for each in LINK_TABLES:
         if doc.value(f"{key}.reverse.{each}") is not None:
             reverse += _link_table(doc, f"{key}.reverse", each).fields
-    title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
+    known = doc.last_valid is not None and name in doc.last_valid.links and len(ends) == 2
+    title = way_words(doc.last_valid, name)[REVERSE] if known else tr("Reverse direction")
     more = [_link_table(doc, key, each) for each in LINK_TABLES]
-    groups = (*forward, *more, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
+    groups = (
+        *forward,
+        *more,
+        FormGroup(title, tuple(reverse), tr("Only where it differs from the other direction.")),
+        script,
+    )
     groups = _with_name(key, name, groups)
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
 

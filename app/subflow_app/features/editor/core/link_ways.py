@@ -5,6 +5,10 @@ A file calls a direction forward or reverse by the order of the link's ends; dat
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from subflow_app.features.editor.core.event_words import WAY
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 
@@ -24,6 +28,27 @@ def way_words(scenario: Scenario | None, link: str) -> dict[str, str]:
     for direction, (start, end) in ((FORWARD, (first, second)), (REVERSE, (second, first))):
         words[direction] = _with_load(f"{start} → {end}", is_data=direction in data, is_acks=direction in acks)
     return words
+
+
+def way_of(scenario: Scenario | None, link: str, direction: str) -> str:
+    """Name of a single direction: "data" or "ACKs" if it carries one of them, else its ends, as in "phone → router".
+
+    Empty for `BOTH` and for an unknown link.
+    """
+    found = None if scenario is None else scenario.links.get(link)
+    if scenario is None or found is None or direction == BOTH:
+        return ""
+    has_data, has_acks = (direction in each for each in _carried(scenario, link))
+    if has_data != has_acks:
+        return "data" if has_data else "ACKs"
+    start, end = found.ends if direction == FORWARD else reversed(found.ends)
+    return f"{start} → {end}"
+
+
+def with_way(scenario: Scenario | None, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Add `WAY` to a change of a single direction, so that its description needs no scenario."""
+    way = way_of(scenario, str(changes.get("link", "")), changes.get("direction", BOTH))
+    return {**changes, WAY: way} if way else dict(changes)
 
 
 def loss_note(scenario: Scenario | None, link: str, direction: str) -> str:

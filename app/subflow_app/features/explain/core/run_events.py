@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.editor.core.event_words import change_text, entry_of
+from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_app.features.traces.core.events import stored_object
 from subflow_app.features.traces.core.traces import NANOSECONDS, TraceMark, Traces
@@ -144,7 +145,7 @@ class RunEvents:
             scenario: scenario of the run, for planned events; None if unknown.
             decisions: table of the run's decisions; None if the run recorded none.
         """
-        self._traces = traces
+        self._traces, self._scenario = traces, scenario
         self._owners: dict[str, int] = {}
         self._texts: list[str] = []
         self._marks_taken = self._changes_taken = 0
@@ -174,7 +175,8 @@ class RunEvents:
         self._marks_taken = len(marks)
         for change in changes[self._changes_taken :]:
             target = change.event.link or change.event.flow or ""
-            rows.append(self._of_text("live", change.event.at_s, target, change_text(change.values, has_target=False)))
+            words = change_text(with_way(self._scenario, change.values), has_target=False)
+            rows.append(self._of_text("live", change.event.at_s, target, words))
         self._changes_taken = max(self._changes_taken, len(changes))
         if rows:
             self._columns = self._columns.with_more(_Columns.of(rows))
@@ -243,7 +245,9 @@ class RunEvents:
                 yield self._of_text("stop", flow.stop_s, flow.name, "")
         for event in scenario.events:
             if event.at_s <= scenario.duration_s:
-                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", _event_text(event))
+                yield self._of_text(
+                    "scenario", event.at_s, event.link or event.flow or "", _event_text(scenario, event)
+                )
 
     def _decision_columns(self, table: EventTable) -> _Columns:
         numbers = np.array([self._owner(name) for name in table.names["owner"]], np.int32)
@@ -275,8 +279,10 @@ def is_of(name: str, owner: str) -> bool:
     return name == owner or name.startswith((f"{owner}/", f"{owner}."))
 
 
-def _event_text(event: Event) -> str:
-    where = {"direction": event.direction} if event.link else {"subflow": event.subflow} if event.subflow else {}
+def _event_text(scenario: Scenario, event: Event) -> str:
+    where: dict[str, Any] = {"subflow": event.subflow} if event.subflow else {}
+    if event.link:
+        where = with_way(scenario, {"link": event.link, "direction": event.direction})
     return change_text(where | entry_of(event), has_target=False)
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.form_text import completed, with_unit
+from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.core.plan import (
     ForkPlan,
@@ -206,7 +207,7 @@ class ForkDraft:
     @property
     def change_texts(self) -> list[str]:
         """The changes in words, in the order of `changes`; invalid values are left out."""
-        return [difference_text([change]) for change in self.changes]
+        return [difference_text([with_way(self.origin.scenario, change)]) for change in self.changes]
 
     def drop(self, number: int) -> None:
         """Remove one of `changes`: all values of its link, direction, flow or subflow."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.uses import written_choice
+from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
 from subflow_app.features.running.core.live_changes import (
@@ -72,7 +73,7 @@ class ForkPlan:
         for values in changes:
             text = with_change(text, values, event_s)
         described = [
-            {**values, BEFORE: values_before(origin.scenario, event, values, at_s)}
+            with_way(origin.scenario, {**values, BEFORE: values_before(origin.scenario, event, values, at_s)})
             for event, values in zip(events, changes, strict=True)
         ]
         return cls(

@@ -10,14 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.features.editor.core.event_words import key_text, side_text, value_text
+from subflow_app.features.editor.core.event_words import WAY, key_text, side_text, value_text
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.vocabulary.language import tr
 
 BEFORE = "before"
 """Key of the replaced values in a stored change; the other keys are those of the event."""
 
-_TARGET_KEYS = ("link", "flow", "direction", "subflow", BEFORE)
+_TARGET_KEYS = ("link", "flow", "direction", "subflow", BEFORE, WAY)
 _ARROW = "\N{RIGHTWARDS ARROW}"
 
 
@@ -25,7 +25,8 @@ def difference_text(changes: Sequence[Mapping[str, Any]]) -> str:
     """All changes in one line, in the language of the window.
 
     Args:
-        changes: changes, each with the keys of an `[[events]]` entry except the time; `BEFORE` has the replaced values.
+        changes: changes, each with the keys of an `[[events]]` entry except the time; `BEFORE` has the replaced values,
+            and `WAY` what a single direction of a link carries.
     """
     texts = [text for change in changes for text in _texts(change)]
     return ", ".join(texts) or tr("no change")
@@ -37,7 +38,9 @@ def fork_text(at_s: float, changes: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _texts(change: Mapping[str, Any]) -> list[str]:
-    target = " ".join(filter(None, (str(change.get("link", change.get("flow", ""))), side_text(change))))
+    side = side_text(change)
+    part = f"({side})" if WAY in change else side
+    target = " ".join(filter(None, (str(change.get("link", change.get("flow", ""))), part)))
     before = change.get(BEFORE, {})
     texts = []
     for key, value in change.items():

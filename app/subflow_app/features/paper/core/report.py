@@ -292,7 +292,7 @@ def _setup(runs: Sequence[ReportRun], numbering: FigureNumbers) -> Iterator[Bloc
         yield flows_table(scenario.flows.values())
         yield from filled(options_table(scenario.flows.values()))
         if scenario.events:
-            yield events_table(scenario.events)
+            yield events_table(scenario)
 
 
 def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: FigureNumbers) -> Iterator[Block]:
@@ -323,7 +323,7 @@ def _results(runs: Sequence[ReportRun]) -> Iterator[Block]:
         yield replace(flow_table(run.summary), title="Per flow and subflow")
         yield from filled(connection_table(run.summary))
         yield from filled(delay_table(run.summary))
-        links = link_table(run.summary)
+        links = link_table(run.summary, run.scenario)
         yield replace(links, title=links.title.replace("Links", "Per link direction", 1))
         yield from filled(impossible_table(run.summary))
 

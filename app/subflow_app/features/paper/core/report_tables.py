@@ -12,13 +12,14 @@ from typing import Any
 
 from subflow_app.features.comparison.core.conditions import copies_among
 from subflow_app.features.editor.core.event_words import change_words, entry_of
+from subflow_app.features.editor.core.link_ways import way_of
 from subflow_app.features.history.core.run_columns import totals_of
 from subflow_app.features.traces.core.traces import Traces, path_label
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, headline_measures
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
-from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
+from subflow_sim.scenario import Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunRow
@@ -170,14 +171,14 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
     return TextTable("Options of algorithms", columns, tuple(rows))
 
 
-def events_table(events: Sequence[Event]) -> TextTable:
-    """One row per scheduled change."""
+def events_table(scenario: Scenario) -> TextTable:
+    """One row per scheduled change of the scenario."""
     columns = text_columns("At", "Of", "Change")
     rows = []
-    for event in events:
+    for event in scenario.events:
         subject = event.link or event.flow or NOTHING
         if event.link is not None and event.direction != "both":
-            subject += f" ({event.direction})"
+            subject += f" ({way_of(scenario, event.link, event.direction)})"
         if event.subflow is not None:
             subject += f", subflow {event.subflow}"
         rows.append((delay_text(event.at_s), subject, ", ".join(change_words(entry_of(event), str)) or NOTHING))

@@ -19,7 +19,7 @@ from subflow_app.features.playhead.qt.playhead import Playhead
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, v_box
-from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, set_up_table
+from subflow_app.toolkit.widgets.tables import FittedColumns, LazyRows, TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -27,7 +27,7 @@ COLUMNS: tuple[Column[RunEvent], ...] = (
     NumberColumn(translatable("Time"), lambda event: f"{event.time_s:.6f} s", widest="1200.000000 s"),
     Column(translatable("Event"), lambda event: event.what, widest="Retransmission timeout__"),
     Column(translatable("Flow or link"), lambda event: event.who, widest="download · backhaul→lte"),
-    Column(translatable("Value"), lambda event: event.value),
+    Column(translatable("Value"), lambda event: event.value, widest="ssthresh 888.8 pkt"),
 )
 
 
@@ -90,6 +90,7 @@ class EventsPanel(QWidget):
         self.owners.activated.connect(self._on_filtered)
         self._count = named(muted(Label(self)), "event_count")
         self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)
+        FittedColumns(self.table)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)

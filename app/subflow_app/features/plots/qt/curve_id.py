@@ -39,7 +39,10 @@ def run_names(curves: Iterable[Curve]) -> dict[int, str]:
 
 
 def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
-    """Names of the runs of an overlay by position, each without the beginning that all share."""
+    """Names of the runs of an overlay by position, each without the beginning that all share.
+
+    A run beside its ghost alone is named by its relation to the ghost: "Fork" or "After".
+    """
     every = list(curves)
     names = run_names(every)
     ghosts = {curve.run for curve in every if curve.is_ghost}
@@ -50,6 +53,10 @@ def short_run_names(curves: Iterable[Curve]) -> dict[int, str]:
         run: (f"{tag}: {rest}" if is_enough else tag) if tag else (rest if is_enough else title)
         for (run, (tag, title)), rest in zip(parts.items(), rests, strict=True)
     }
+    if len(ghosts) == 1 and len(shorts) == 2:
+        (ghost,) = ghosts
+        other = {tr("Original"): tr("Fork"), tr("Before"): tr("After")}.get(shorts[ghost])
+        shorts |= {run: other for run in shorts.keys() - ghosts if other is not None}
     return shorts if len(set(shorts.values())) == len(shorts) else names
 
 

@@ -165,10 +165,11 @@ class LegendBlock(QTreeView):
         return at + 6, mean + 6
 
     def share_width(self, widths: tuple[int, int]) -> None:
-        """Gives values these widths, and names the rest."""
+        """Gives values these widths, and names the rest; a column of width 0 is hidden."""
         header = self.header()
         sizes = (max(self.viewport().width() - sum(widths), 40), *widths)
         for column, size in enumerate(sizes):
+            header.setSectionHidden(column, size == 0)
             if header.sectionSize(column) != size:
                 header.resizeSection(column, size)
         self._fit_names()
@@ -274,7 +275,7 @@ class Legend(QScrollArea):
         self._current: LegendBlock | None = None
         self._tops: dict[str, int] = {}  # by plot id, px
         self._is_below = False
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         self._font = QFont(self.font())
         model.modelReset.connect(self._on_reset)
 
@@ -300,7 +301,7 @@ class Legend(QScrollArea):
     def fit_font(self, font: QFont) -> None:
         """Uses this font."""
         self._font = QFont(font)
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         for block in self._made:
             block.fit_font(font)
         self._fit_columns()
@@ -395,7 +396,7 @@ class Legend(QScrollArea):
         for place, block in enumerate(self._made):
             block.show_place(place)
             block.setVisible(place < count)
-        self._widths = (0, 0)
+        self._widths = self._shared = (0, 0)
         self._fit_columns()
         self.lay_out()
         self.resized.emit()
@@ -408,14 +409,18 @@ class Legend(QScrollArea):
         self.line_chosen.emit(line)
 
     def _fit_columns(self) -> None:
-        """Widens the columns of values to their widest texts; they never shrink, to keep names under the mouse."""
+        """Widens the columns of values to their widest texts; they never shrink while shown."""
         needed = [block.value_widths() for block in self.blocks]
         at, mean = self._widths
         widths = (max([at, *(each[0] for each in needed)]), max([mean, *(each[1] for each in needed)]))
+        # Without values at a cursor, names receive their width; the width of the legend stays.
+        shared = (widths[0] if self._model.heading(AT) else 0, widths[1])
+        if shared != self._shared:
+            self._shared = shared
+            for block in self.blocks:
+                block.share_width(shared)
         if widths != self._widths:
             self._widths = widths
-            for block in self.blocks:
-                block.share_width(widths)
             self.resized.emit()
 
     def _show_menu(self, block: LegendBlock, position: QPoint) -> None:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.form_text import unit_of, with_unit
+from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView
@@ -322,8 +323,9 @@ class RunSession(QObject):
         self._notices.live_change_made()
         if self._live is not None:
             self._live.refresh()
-        at = fmt.time(change.event.at_s)
-        self._tell(tr("Changed at {time}: {what}", time=at, what=change_text(change.values)))
+        at, job = fmt.time(change.event.at_s), self._runs.job
+        what = change_text(with_way(None if job is None else job.scenario, change.values))
+        self._tell(tr("Changed at {time}: {what}", time=at, what=what))
 
     def _on_live_refused(self, reason: str) -> None:
         self._notices.live_change_refused(reason)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from subflow_app.features.editor.core.link_ways import way_of
 from subflow_app.features.traces.core.traces import path_label
 from subflow_app.vocabulary.impossible import Impossible, impossible_values
 from subflow_app.vocabulary.measures import MEASURES, flow_kind
@@ -23,6 +24,9 @@ from subflow_app.vocabulary.number_text import (
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+
 _DROPS = ("drops_queue", "drops_random", "drops_down", "drops_scripted")
 _DELAYS = (
     *("mean_one_way_delay_s", "p95_one_way_delay_s", "max_one_way_delay_s", "mean_jitter_s"),
@@ -31,12 +35,12 @@ _DELAYS = (
 _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
 
 
-def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
+def summary_tables(summary: Mapping[str, Any], scenario: Scenario | None = None) -> list[TextTable]:
     """Tables of a summary document: flows with their subflows, connections with several subflows, delays, then links.
 
     A dash replaces missing values. Impossible values, e.g. of a damaged or imported run, appear in a separate table.
     """
-    tables = [flow_table(summary), link_table(summary)]
+    tables = [flow_table(summary), link_table(summary, scenario)]
     if (connections := connection_table(summary)).rows:
         tables.insert(1, connections)
     if (delays := delay_table(summary)).rows:
@@ -215,9 +219,10 @@ def impossible_table(summary: Mapping[str, Any]) -> TextTable:
     return TextTable.of(impossible_values(summary), columns, "Impossible numbers")
 
 
-def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """Table with one row per relevant link direction. Rare kinds of drops have columns only if they occur.
+def link_table(summary: Mapping[str, Any], scenario: Scenario | None = None) -> TextTable:
+    """Table with one row per relevant link direction, which is named by what it carries if the scenario is given.
 
+    Rare kinds of drops have columns only if they occur.
     Idle directions (access links, the reverse path of ACKs) are only counted in the title, because many rows of zeros
     would hide the bottleneck. If all directions are idle, the table shows all of them.
     """
@@ -227,7 +232,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     text = f" (left out: {counted(left_out, 'direction')} without drops, used less than 1 %)" if left_out else ""
     columns: list[Column[Mapping[str, Any]]] = [
         Column("Link", lambda link: readable_line(str(link["name"]))),
-        Column("Direction", lambda link: link["direction"]),
+        Column("Direction", lambda link: way_of(scenario, link["name"], link["direction"]) or link["direction"]),
         NumberColumn("Used", lambda link: link.get("utilisation"), percent_text, "% of time"),
         NumberColumn("Queue", lambda link: link.get("mean_queue_pkts"), fixed(1), "mean pkt"),
         NumberColumn("Queue", lambda link: link.get("max_queue_pkts"), count_text, "max pkt"),

@@ -42,7 +42,7 @@ from subflow_app.toolkit.theme import CELL_PADDING, current_tokens
 from subflow_app.toolkit.widgets.empty_state import EmptyState
 from subflow_app.toolkit.widgets.list_beside import action_buttons
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, h_box, named, pages, split, v_box
-from subflow_app.toolkit.widgets.tables import LazyRows, TableModel, bold, set_up_table
+from subflow_app.toolkit.widgets.tables import FittedColumns, LazyRows, TableModel, bold, set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.number_text import signed_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
@@ -117,10 +117,11 @@ class DecisionList(TableModel[AgentDecision]):
             self.rows = rows  # the reward of the latest decision has become known
 
     def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
-        """The full text of an action, as its tooltip."""
-        is_action = role == Qt.ItemDataRole.ToolTipRole and column == 2
-        if not is_action:
+        """The full text of an action, or the name of its flow or subflow, as a tooltip."""
+        if role != Qt.ItemDataRole.ToolTipRole or column not in (1, 2):
             return None
+        if column == 1:
+            return _whom(row)
         return "\n".join(f"{each.name}: {action_text(row.agent, each)}" for each in row.acting)
 
 
@@ -269,6 +270,7 @@ class AgentPanel(QWidget):
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
         self.decisions = _table("agent_decisions", tr("Decisions of the agent"), self._list)
+        self._columns = FittedColumns(self.decisions)
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.numbers = _table("agent_numbers", tr("Observations and actions of the agent"), self._numbers)
         self.numbers.setWordWrap(True)
@@ -428,6 +430,7 @@ class AgentPanel(QWidget):
         self._show_decision()
         self.decisions.resizeColumnsToContents()
         self.decisions.setColumnHidden(DecisionList.VALUE, replay is not None and not replay.has_values)
+        self._columns.want()
 
     def _ask_card(self) -> None:
         replay = self.replay

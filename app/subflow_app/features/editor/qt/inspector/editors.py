@@ -14,6 +14,7 @@ from PySide6.QtGui import (
     QColor,
     QFocusEvent,
     QFontMetrics,
+    QHelpEvent,
     QKeyEvent,
     QPainter,
     QPaintEvent,
@@ -29,7 +30,11 @@ from PySide6.QtWidgets import (
     QPushButton,
     QStyle,
     QStyledItemDelegate,
+    QStyleOptionComboBox,
+    QStyleOptionFrame,
     QStyleOptionViewItem,
+    QStylePainter,
+    QToolTip,
     QWidget,
 )
 
@@ -41,7 +46,8 @@ from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 
 _TEXT_MARGIN = 3
-_FRAME = 14  # px around text and suffix
+_CURSOR = 6  # px that a line of text keeps free around its text
+_INSET = 8  # px that a style keeps free around the text of a choice
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
 _LEAST_CHOICE = 48  # px; minimum width of the combo box for each end of a link
 _PATHS_MARGIN = 44  # px beside the text of a button: its icon and its frame
@@ -139,7 +145,10 @@ class TextEditor(QLineEdit):
         metrics = self.fontMetrics()
         width = metrics.horizontalAdvance(self.suffix) + 8
         text = metrics.horizontalAdvance(self.text() or self.placeholderText())
-        self._has_room = bool(self.suffix) and text + width + _FRAME <= self.width()
+        option = QStyleOptionFrame()
+        self.initStyleOption(option)
+        room = self.style().subElementRect(QStyle.SubElement.SE_LineEditContents, option, self).width()
+        self._has_room = bool(self.suffix) and text + width + _TEXT_MARGIN + _CURSOR <= room
         self.setTextMargins(_TEXT_MARGIN, 0, width if self._has_room else 0, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -187,6 +196,7 @@ class ChoiceEditor(QComboBox):
         super().__init__(parent)
         self.session = 0
         self._options: tuple[FieldOption, ...] = ()
+        self._default, self._is_cut = "", False
         self._is_wrong = False
         self.setItemDelegate(_ChoiceDelegate(self))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
@@ -196,8 +206,15 @@ class ChoiceEditor(QComboBox):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.activated.connect(self._on_activated)
 
-    def show_options(self, options: Sequence[FieldOption], value: str | None) -> None:
-        """Offer these values and show the current one; a `value` of None selects the default."""
+    def show_options(self, options: Sequence[FieldOption], value: str | None, default: str = "") -> None:
+        """Offer these values and show the current one.
+
+        Args:
+            options: the values.
+            value: the current value; None selects the default.
+            default: text of the default where its whole text does not fit.
+        """
+        self._default = default
         listed = list(options)
         if value is not None and all(option.value != value for option in listed):
             listed.append(FieldOption(value, value, tr("not one of the choices")))
@@ -220,10 +237,34 @@ class ChoiceEditor(QComboBox):
             self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the choice and the error frame."""
-        super().paintEvent(event)
+        """Draw the shown text and the error frame."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        painter = QStylePainter(self)
+        painter.drawComplexControl(QStyle.ComplexControl.CC_ComboBox, option)
+        option.currentText = self.shown_text
+        painter.drawControl(QStyle.ControlElement.CE_ComboBoxLabel, option)
+        painter.end()
         if self._is_wrong:
             paint_error_frame(self)
+
+    @property
+    def shown_text(self) -> str:
+        """The current text; the default without its remark where they do not fit together."""
+        option = QStyleOptionComboBox()
+        self.initStyleOption(option)
+        part = QStyle.SubControl.SC_ComboBoxEditField
+        room = self.style().subControlRect(QStyle.ComplexControl.CC_ComboBox, option, part, self).width() - _INSET
+        self._is_cut = self.fontMetrics().horizontalAdvance(self.currentText()) > room
+        return self._default if self._is_cut and self.currentData() is None and self._default else self.currentText()
+
+    def event(self, event: QEvent) -> bool:
+        """Shows the whole text as the tooltip of a choice that has no help and is cut."""
+        is_cut = self._is_cut and not self.toolTip()
+        if is_cut and event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            QToolTip.showText(event.globalPos(), as_written(self.currentText()), self)
+            return True
+        return super().event(event)
 
     def showPopup(self) -> None:
         """Make the list wide enough for the summaries, but at most two thirds of the screen."""

@@ -102,7 +102,7 @@ class FieldRow(QObject):
         elif isinstance(self.editor, ChoiceEditor):
             default = FieldOption(None, field.placeholder and tr("{value} (default)", value=field.placeholder), "")
             options = field.options if field.param.required else (default, *field.options)
-            self.editor.show_options(options, field.text if field.is_set else None)
+            self.editor.show_options(options, field.text if field.is_set else None, field.placeholder)
         elif isinstance(self.editor, PathsEditor):
             self.editor.show_paths(_paths(field), tr("{value} (default)", value=field.placeholder))
         elif isinstance(self.editor, PairEditor):
