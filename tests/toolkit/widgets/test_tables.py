@@ -40,7 +40,7 @@ def test_fitted_columns_share_the_width_of_a_narrow_table(qtbot: QtBot) -> None:
     table.setFrameShape(QTableView.Shape.NoFrame)
     table.resize(600, 200)
     columns = [Column("A", str), Column("B", str), Column("C", str)]
-    set_up_table(table, "fitted", "Fitted", TableModel[int](columns))
+    set_up_table(table, "fitted", "Fitted", TableModel(columns))
     header = table.horizontalHeader()
     for column, size in enumerate((60, 200, 150)):
         header.resizeSection(column, size)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.editor.core.form_text import text_of
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.link_ways import WAY
 from subflow_sim.params import EVENT_CHANGES
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ _CHANGES = {
 _SUBFLOW = translatable("subflow {number}")
 _SIDES = {"forward": translatable("forward"), "reverse": translatable("reverse")}
 _WAYS = {"data": translatable("direction of data"), "ACKs": translatable("direction of ACKs")}
-WAY = "way"
-"""Key of a described change for what the changed direction of a link carries, see `link_ways.with_way`."""
 _UNLIMITED = translatable("unlimited")
 _NUMBER = re.compile(r"^([-\d.]+)(?=[%A-Za-z])")
 

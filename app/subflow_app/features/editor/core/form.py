@@ -15,11 +15,11 @@ from typing import Any
 from subflow_app.features.editor.core.bandwidth_delay import bandwidth_delay
 from subflow_app.features.editor.core.event_words import change_words
 from subflow_app.features.editor.core.form_text import completed, shown_unit, text_of
-from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_words
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc, split_key
 from subflow_app.features.editor.core.scenario_parts import NAME_KEY, texts
 from subflow_app.features.policies.core import card_line, card_of, card_text, policy_records
 from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_words
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.flow_reader import DEFAULT_CONTROLLERS
 from subflow_sim.link_params import DIRECTION, LINK_TABLES

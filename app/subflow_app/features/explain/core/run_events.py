@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.editor.core.event_words import change_text, entry_of
-from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.running.core.live_changes import LiveChange
 from subflow_app.features.traces.core.events import stored_object
 from subflow_app.features.traces.core.traces import NANOSECONDS, TraceMark, Traces
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.link_ways import with_way
 from subflow_sim.units import Dimension, format_quantity
 
 if TYPE_CHECKING:

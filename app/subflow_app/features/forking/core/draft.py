@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.form_text import completed, with_unit
-from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.forking.core.origin import ForkOrigin
 from subflow_app.features.forking.core.plan import (
     ForkPlan,
@@ -30,6 +29,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import problem_text
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import with_way
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import toml_tree
 from subflow_sim.overrides import override_value

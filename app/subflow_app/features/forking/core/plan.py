@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.features.catalog.core.uses import written_choice
-from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.forking.core.origin import ForkOrigin, ForkState, with_events
 from subflow_app.features.forking.core.words import BEFORE, difference_text
 from subflow_app.features.running.core.live_changes import (
@@ -25,6 +24,7 @@ from subflow_app.features.traces.core.traces import NANOSECONDS
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.toml_edit import TomlValue
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import with_way
 from subflow_store.values import RunFork
 
 if TYPE_CHECKING:

@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.features.editor.core.event_words import WAY, key_text, side_text, value_text
+from subflow_app.features.editor.core.event_words import key_text, side_text, value_text
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import WAY
 
 BEFORE = "before"
 """Key of the replaced values in a stored change; the other keys are those of the event."""

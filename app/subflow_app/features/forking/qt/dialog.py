@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.features.editor.core.form import change_labels
-from subflow_app.features.editor.core.link_ways import way_words
 from subflow_app.features.forking.core.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.features.forking.core.plan import ForkPlan
 from subflow_app.toolkit.theme import muted, set_style
 from subflow_app.toolkit.widgets.labels import ProblemLabel
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, accept_buttons, h_box, heading, named, v_box
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import way_words
 
 _WIDTH = 460
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from subflow_app.features.comparison.core.conditions import copies_among
 from subflow_app.features.editor.core.event_words import change_words, entry_of
-from subflow_app.features.editor.core.link_ways import way_of
 from subflow_app.features.history.core.run_columns import totals_of
 from subflow_app.features.traces.core.traces import Traces, path_label
+from subflow_app.vocabulary.link_ways import way_of
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import RUN_MEASURES, headline_measures
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text

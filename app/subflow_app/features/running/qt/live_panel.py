@@ -21,13 +21,13 @@ from subflow_app.features.catalog.core.uses import written_choice
 from subflow_app.features.editor.core.algorithm_choices import own_or_named
 from subflow_app.features.editor.core.form import FieldOption, change_labels
 from subflow_app.features.editor.core.form_text import completed
-from subflow_app.features.editor.core.link_ways import way_words
 from subflow_app.features.editor.qt.inspector.editors import ChoiceEditor
 from subflow_app.features.running.core.live_changes import live_controller, live_link, live_subflows
 from subflow_app.features.running.core.runs import RunJob
 from subflow_app.toolkit.theme import muted
 from subflow_app.toolkit.widgets.shorthand import Choice, Label, heading, named, v_box
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import way_words
 from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow

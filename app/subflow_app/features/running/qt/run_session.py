@@ -16,7 +16,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.form_text import unit_of, with_unit
-from subflow_app.features.editor.core.link_ways import with_way
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of, source_of_document
 from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.topology.view import TopologyView
@@ -30,6 +29,7 @@ from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.foundation.jobs.progress import JobState
 from subflow_app.toolkit import format as fmt
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.link_ways import with_way
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subflow_app.features.editor.core.link_ways import way_of
 from subflow_app.features.traces.core.traces import path_label
 from subflow_app.vocabulary.impossible import Impossible, impossible_values
+from subflow_app.vocabulary.link_ways import way_of
 from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import (
     NOTHING,

@@ -7,8 +7,8 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.features.catalog.core.catalog import app_catalog
 from subflow_app.features.editor.core.event_words import change_text
 from subflow_app.features.editor.core.form import form_for
-from subflow_app.features.editor.core.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_of, way_words, with_way
 from subflow_app.features.editor.core.scenario_doc import ScenarioDoc
+from subflow_app.vocabulary.link_ways import BOTH, FORWARD, REVERSE, loss_note, way_of, way_words, with_way
 from subflow_sim import parse_scenario
 
 UPLOAD = TWO_PATHS.replace('from = "server"\nto = "client"', 'from = "client"\nto = "server"')

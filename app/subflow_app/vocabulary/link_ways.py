@@ -8,13 +8,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from subflow_app.features.editor.core.event_words import WAY
 from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 
 BOTH, FORWARD, REVERSE = "both", "forward", "reverse"
 DIRECTIONS = (BOTH, FORWARD, REVERSE)
 """Directions of a change, as in files."""
+
+WAY = "way"
+"""Key of a described change for what the changed direction of a link carries, see `with_way`."""
 
 
 def way_words(scenario: Scenario | None, link: str) -> dict[str, str]:
