@@ -10,6 +10,7 @@ from pathlib import Path
 import dpkt
 import pytest
 from tests.features.measured.core.reading import column, imported
+from tests.fuzz.entry_points import corpus
 from tests.helpers.members import for_each
 
 from subflow_app.foundation.errors import AppError, InputError
@@ -94,3 +95,10 @@ HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
 def test_captures_that_end_before_their_first_packet_are_told(tmp_path: Path, content: bytes, said: str) -> None:
     with pytest.raises(InputError, match=said):
         imported(tmp_path / "cut.pcap", content)
+
+
+def test_a_capture_of_days_at_a_tenth_of_a_second_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    # Two days pass in the middle of a damaged capture of two connections: 1.9 million intervals with nine traces.
+    content = (corpus("pcap") / "3daf45284271").read_bytes()
+    with pytest.raises(InputError, match="samples of 9 traces; at most 2 000 000 samples and 10 000 000 figures"):
+        imported(tmp_path / "days.pcapng", content)

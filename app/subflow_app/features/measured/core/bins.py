@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     LEAST_INTERVAL_S,
-    MOST_CELLS,
     MOST_SAMPLES,
     RawColumn,
     ReadingOptions,
@@ -27,6 +26,7 @@ from subflow_sim.gate import MOST_SECONDS
 _SHORTEST_S, _USUAL_S = 0.001, 0.1
 _RELATIVE_S = 1e6  # clocks that show more count from 1970, or from the start of a machine
 _MOST_AMOUNT = 1e15  # bytes of a packet, far more than any has
+_MOST_MADE = 10_000_000  # figures; those of a file may be twice as many, but here times and sums take memory, too
 _MOST_SHORT = 100  # samples after which a shorter interval than the usual one becomes ten times as long
 
 
@@ -235,13 +235,13 @@ def _check_size(file: str, samples: int, flows: int, columns: int, interval_s: f
         gap: length and start of the longest gap between packets, s.
 
     Raises:
-        InputError: if the numbers exceed `MOST_SAMPLES` or `MOST_CELLS`.
+        InputError: if the numbers exceed `MOST_SAMPLES` or `_MOST_MADE`.
     """
-    if samples * columns > MOST_CELLS or samples > MOST_SAMPLES:
+    if samples * columns > _MOST_MADE or samples > MOST_SAMPLES:
         raise InputError(
             f"{file}: {counted(flows, 'connection')} over {samples * interval_s:.6g} s, every"
             f" {interval_s:g} s, would be {count_text(samples)} samples of {columns} traces; at most"
-            f" {count_text(MOST_SAMPLES)} samples and {count_text(MOST_CELLS)} figures are read. The longest"
+            f" {count_text(MOST_SAMPLES)} samples and {count_text(_MOST_MADE)} figures are made. The longest"
             f" gap without a packet is {gap[0]:.6g} s, {gap[1]:.6g} s after the first: choose a longer interval,"
             " or cut the capture (editcap -A START -B STOP)"
         )
