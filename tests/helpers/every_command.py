@@ -98,6 +98,9 @@ COMMANDS: dict[str, list[str | Line]] = {
     "bench": ["bench A"],
     "controllers": ["controllers"],
     "controllers NAME": ["controllers lia"],
+    # The kernel of the machine decides about a controller; a name that does not exist is refused everywhere.
+    "controllers load": [("controllers load no-such-script", 2)],
+    "controllers loaded": ["controllers loaded"],
     "controllers new": ["controllers new my-controller"],
     "controllers check": ["controllers check my-controller.py"],
     "controllers convert": ["controllers convert my-controller.py --to cpp"],

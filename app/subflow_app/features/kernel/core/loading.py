@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from subflow_app.features.kernel.core.kernel_script import FAILURES, KernelScript
 from subflow_app.foundation.errors import KernelError
+from subflow_sim.gate import is_file
 from subflow_sim.shipped import native_folder
 
 PREFIX = "sf_"
@@ -45,7 +46,7 @@ def reason_against() -> str | None:
     """
     if not sys.platform.startswith("linux"):
         return f"loading a controller takes a Linux kernel; this system is {sys.platform}"
-    if not helper_path().is_file():
+    if not is_file(helper_path()):
         return f"the program that loads controllers is missing: {helper_path()}"
     if os.geteuid() != 0 and "security.capability" not in _attributes(helper_path()):
         return (
