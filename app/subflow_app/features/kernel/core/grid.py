@@ -15,10 +15,11 @@ backup until an outage of the first.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
+from subflow_app.features.kernel.core.case_text import ENDS, case_text, flow_text, link_text
 from subflow_sim.scenario import Scenario
 
 RATES_MBIT = (5, 20, 50)
@@ -32,34 +33,6 @@ TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
 _SECOND_PATH = (0.5, 2)
 _WIRE_BITS = 1500 * 8
 _LEAST_QUEUE_PKTS = 20
-
-_TEMPLATE = """\
-format = 1
-name = "{name}"
-duration = "{duration_s}s"
-warmup = "{warmup_s}s"
-
-[nodes.sender]
-[nodes.receiver]
-{links}
-[flows.bulk]
-kind = "{kind}"
-from = "sender"
-to = "receiver"
-controller = {controller}
-paths = {paths}
-{scheduler}{size}"""
-
-_LINK = """
-[links.{name}]
-ends = ["sender", "receiver"]
-rate = "{rate_kbit}kbit/s"
-delay = "{delay_ms:g}ms"
-queue = {queue}
-loss = "{loss:g}%"
-reverse = {{ queue = "1000pkt", loss = 0 }}
-"""
-
 
 _WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
 _WITH_CHANGES_S = 30
@@ -141,30 +114,22 @@ class GridCase:
         if self.is_mptcp:
             paths.append(("second", round(self.rate_mbit * 1000 * share), self.rtt_ms * stretch))
         links = "".join(
-            _LINK.format(
-                name=name,
-                rate_kbit=rate_kbit,
+            link_text(
+                name,
+                rate=f"{rate_kbit}kbit/s",
                 delay_ms=rtt_ms / 2,
                 queue=self._queue(max(_LEAST_QUEUE_PKTS, math.ceil(rate_kbit * rtt_ms / _WIRE_BITS))),
-                loss=self.loss_percent,
+                loss_percent=self.loss_percent,
             )
             for name, rate_kbit, rtt_ms in paths
         )
         controller = f'"{_SCRIPT_NAME}"' if self.is_script else f'"{self.controller}"'
-        return (
-            _TEMPLATE.format(
-                name=self.name,
-                duration_s=self.duration_s,
-                warmup_s=0 if self.duration_s == 5 else 5,
-                links=links,
-                kind="mptcp" if self.is_mptcp else "tcp",
-                controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
-                paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
-                scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
-                size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
-            )
-            + self._more()
-        )
+        if self.is_mptcp:
+            controller = f'{{ name = "uncoupled", base = {controller} }}'
+        flow = flow_text("bulk", controller, [[name] for name, _, _ in paths], is_mptcp=self.is_mptcp)
+        size = "" if self.size_kb is None else f'size = "{self.size_kb}kB"\n'
+        warmup_s = 0 if self.duration_s == 5 else 5
+        return case_text(self.name, self.duration_s, warmup_s, links, flow + size) + self._more()
 
     def _more(self) -> str:
         """Sections after the flow."""
@@ -239,31 +204,19 @@ class CoupledCase:
     def text(self) -> str:
         """The scenario file of the case."""
         layout = LAYOUTS[self.layout]
-        shared = _COUPLED_LINK.format(name="shared", ends='"router", "receiver"', **asdict(layout.paths[0]))
+        ends, names = ENDS, ("first", "second")
+        near, bottleneck = layout.paths, ""
+        paths = [[name] for name in names]
         if layout.is_shared:
-            near = [PathLayout(1000, 2, 0.0), PathLayout(1000, 6, 0.0)]
-            links = "".join(
-                _COUPLED_LINK.format(name=name, ends='"sender", "router"', **asdict(path))
-                for name, path in zip(("first", "second"), near, strict=True)
-            )
-            links += shared
-            paths = [["first", "shared"], ["second", "shared"]]
-        else:
-            links = "".join(
-                _COUPLED_LINK.format(name=name, ends='"sender", "receiver"', **asdict(path))
-                for name, path in zip(("first", "second"), layout.paths, strict=True)
-            )
-            paths = [["first"], ["second"]]
-        flows = _COUPLED_FLOW.format(
-            name="coupled", kind="mptcp", controller=self.controller, paths=_toml(paths),
-            scheduler='scheduler = "linux-mptcp"\n',
-        )  # fmt: skip
+            ends, near = ("sender", "router"), (PathLayout(1000, 2, 0.0), PathLayout(1000, 6, 0.0))
+            bottleneck = layout.paths[0].text("shared", ("router", "receiver"))
+            paths = [[name, "shared"] for name in names]
+        links = "".join(path.text(name, ends) for name, path in zip(names, near, strict=True)) + bottleneck
+        flows = flow_text("coupled", f'"{self.controller}"', paths, is_mptcp=True)
         if layout.has_tcp:
-            flows += _COUPLED_FLOW.format(
-                name="tcp", kind="tcp", controller="newreno", paths=_toml(paths[:1]), scheduler=""
-            )
+            flows += flow_text("tcp", '"newreno"', paths[:1], is_mptcp=False)
         router = '[nodes.router]\nkind = "router"\n' if layout.is_shared else ""
-        return _COUPLED_TEMPLATE.format(name=self.name, nodes=router, links=links, flows=flows)
+        return case_text(self.name, 65, 5, links, flows, nodes=router)
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,6 +227,17 @@ class PathLayout:
     delay_ms: float
     loss: float
     queue_pkts: int = 1000
+
+    def text(self, name: str, ends: Iterable[str] = ENDS) -> str:
+        """The section of a link with this name between these nodes."""
+        return link_text(
+            name,
+            rate=f"{self.rate_mbit:g}Mbit/s",
+            delay_ms=self.delay_ms,
+            queue=f'"{self.queue_pkts}pkt"',
+            loss_percent=self.loss,
+            ends=ends,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,39 +269,6 @@ LAYOUTS = {
 }  # fmt: skip
 """Layouts of the coupled cases. Where two flows compete for a clean drop-tail queue of their own, 0.02 % loss keeps
 them from losing packets in step, which would make the shares depend on a phase."""
-
-_COUPLED_TEMPLATE = """\
-format = 1
-name = "{name}"
-duration = "65s"
-warmup = "5s"
-
-[nodes.sender]
-[nodes.receiver]
-{nodes}{links}{flows}"""
-
-_COUPLED_LINK = """
-[links.{name}]
-ends = [{ends}]
-rate = "{rate_mbit}Mbit/s"
-delay = "{delay_ms}ms"
-queue = "{queue_pkts}pkt"
-loss = "{loss:g}%"
-reverse = {{ queue = "1000pkt", loss = 0 }}
-"""
-
-_COUPLED_FLOW = """
-[flows.{name}]
-kind = "{kind}"
-from = "sender"
-to = "receiver"
-controller = "{controller}"
-paths = {paths}
-{scheduler}"""
-
-
-def _toml(paths: Sequence[Sequence[str]]) -> str:
-    return "[" + ", ".join("[" + ", ".join(f'"{link}"' for link in path) + "]" for path in paths) + "]"
 
 
 def coupled_cases() -> Iterator[CoupledCase]:

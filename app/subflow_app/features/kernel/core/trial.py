@@ -9,41 +9,18 @@ from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.editor.core.scripts import add_script
 from subflow_app.features.kernel.core import loading, probe
+from subflow_app.features.kernel.core.case_text import case_text, flow_text
 from subflow_app.features.kernel.core.compare import Case
+from subflow_app.features.kernel.core.grid import PathLayout
 from subflow_app.features.kernel.core.kernel_script import kernel_script
 from subflow_app.foundation.errors import InputError, KernelError
+from subflow_app.foundation.toml_edit import render_text
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import ScriptError
 from subflow_sim.script_reader import SUFFIX, compiled, read_script, shipped_scripts
 
 _SOCKET_BUFFER_BYTES = 32_000_000
-_SCENARIO = """\
-format = 1
-name = {title}
-duration = "{duration_s}s"
-warmup = "3s"
-
-[nodes.sender]
-[nodes.receiver]
-{links}
-[flows.tried]
-kind = "{kind}"
-from = "sender"
-to = "receiver"
-controller = "{name}"
-{scheduler}paths = {paths}
-"""
-
-_LINK = """
-[links.{name}]
-ends = ["sender", "receiver"]
-rate = "{rate}"
-delay = "{delay}"
-queue = "{queue}"
-loss = "{loss}"
-reverse = {{ queue = "1000pkt", loss = 0 }}
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +29,24 @@ class TrialNetwork:
 
     Attributes:
         title: its name, in English.
-        links: rate, delay, queue and loss of the link of each path.
+        paths: the link of each path.
     """
 
     title: str
-    links: tuple[tuple[str, str, str, str], ...]
+    paths: tuple[PathLayout, ...]
 
 
 NETWORKS: Mapping[str, TrialNetwork] = {
-    "path": TrialNetwork(translatable("One path of 10 Mbit/s"), (("10Mbit/s", "20ms", "34pkt", "0%"),)),
-    "lossy": TrialNetwork(translatable("One path that loses 1 %"), (("10Mbit/s", "20ms", "34pkt", "1%"),)),
-    "paths": TrialNetwork(
-        translatable("Two paths, MPTCP"), (("8Mbit/s", "20ms", "40pkt", "0%"), ("4Mbit/s", "40ms", "40pkt", "0%"))
-    ),
+    "path": TrialNetwork(translatable("One path of 10 Mbit/s"), (PathLayout(10, 20, 0.0, 34),)),
+    "lossy": TrialNetwork(translatable("One path that loses 1 %"), (PathLayout(10, 20, 1.0, 34),)),
+    "paths": TrialNetwork(translatable("Two paths, MPTCP"), (PathLayout(8, 20, 0.0, 40), PathLayout(4, 40, 0.0, 40))),
 }
 """Networks by key."""
 
 DURATION_S = 20
 """Length of a trial; the kernel runs in real time."""
+
+_WARMUP_S = 3
 
 
 def kernel_controllers() -> dict[str, ScriptFile]:
@@ -96,22 +73,12 @@ def trial_source(script: ScriptFile, network: str) -> ScenarioSource:
         ScenarioError: if the script has mistakes.
     """
     chosen = NETWORKS[network]
-    links = "".join(
-        _LINK.format(name=f"path{number}", rate=rate, delay=delay, queue=queue, loss=loss)
-        for number, (rate, delay, queue, loss) in enumerate(chosen.links, start=1)
-    )
-    is_multipath = len(chosen.links) > 1
+    paths = {f"path{number}": path for number, path in enumerate(chosen.paths, start=1)}
     # A script of the user has a name that no built-in controller has; the names of shipped ones may be taken.
     name = script.name if script.file.endswith(SUFFIX) else f"{script.name}-text"
-    text = _SCENARIO.format(
-        title=f'"{script.name}: {chosen.title}"',
-        duration_s=DURATION_S,
-        links=links,
-        kind="mptcp" if is_multipath else "tcp",
-        name=name,
-        scheduler='scheduler = "linux-mptcp"\n' if is_multipath else "",
-        paths="[" + ", ".join(f'["path{number}"]' for number in range(1, len(chosen.links) + 1)) + "]",
-    )
+    links = "".join(path.text(link) for link, path in paths.items())
+    flow = flow_text("tried", render_text(name), [[link] for link in paths], is_mptcp=len(paths) > 1)
+    text = case_text(f"{script.name}: {chosen.title}", DURATION_S, _WARMUP_S, links, flow)
     whole = add_script(text, "controller", name, f"{script.name}.py", script.text).text
     return source_of(Use.KERNEL, whole)
 
