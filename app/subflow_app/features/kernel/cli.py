@@ -267,12 +267,12 @@ class _Stop:
 
 def _hold(controller: LoadedController, stop: _Stop, seconds: float | None) -> None:
     end_s = float("inf") if seconds is None else time.monotonic() + seconds
-    told = 0
+    printed = 0
     while not stop.event.wait(max(0.0, min(_LOOK_S, end_s - time.monotonic()))) and time.monotonic() < end_s:
         report = controller.poll()
-        if report.failures > told:
+        if report.failures > printed:
             print_note(report.text)
-            told = report.failures
+            printed = report.failures
 
 
 def _script(name: str) -> Script:

@@ -49,7 +49,12 @@ def word() -> Iterator[str]:
     """A word of this process alone for names: tests of other processes load controllers, too."""
     own = f"t{os.getpid() % 10_000}"
     yield own
-    wait_until(lambda: not any(name.startswith(f"sf_{own}_") for name in loaded_controllers()))
+    wait_until(lambda: not own_controllers(own))
+
+
+def own_controllers(word: str) -> list[str]:
+    """The loaded controllers with a word in their names."""
+    return [name for name in loaded_controllers() if name.startswith(f"sf_{word}_")]
 
 
 def wait_until(holds: Callable[[], bool], most_s: float = 10.0) -> None:
@@ -105,6 +110,7 @@ def test_nothing_is_left_of_killed_processes(request: pytest.FixtureRequest, wor
     command = [sys.executable, "-m", "subflow_app", "controllers", "load", str(path)]
     for _ in range(times // 10):
         kill_after(command, b"", draws.uniform(0.3, 2.5))
+    wait_until(lambda: not own_controllers(word))
 
 
 def test_a_stopped_command_removes_its_controller() -> None:

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.features.kernel.core.test_compare import FakeWorker
 from tests.features.kernel.core.test_kernel_run import machine
 from tests.helpers.desk import Desk, MakeDesk
-from tests.helpers.fake_kernel import install
+from tests.helpers.fake_kernel import ONE_PATH, install
 from tests.helpers.kernel_loading import needs_kernel
 from tests.helpers.present import present
 
@@ -24,23 +24,9 @@ from subflow_app.features.kernel.qt.dialog import TrialDialog
 from subflow_app.features.kernel.qt.feature import KernelFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
 
-OWN = """\
-format = 1
-name = "Own"
-duration = "5s"
-[nodes.a]
-[nodes.b]
-[links.wire]
-ends = ["a", "b"]
-rate = "10Mbit/s"
-delay = "20ms"
-queue = "33pkt"
-[flows.bulk]
-kind = "tcp"
-from = "a"
-to = "b"
-controller = "mine"
-paths = [["wire"]]
+OWN = (
+    ONE_PATH.replace('"One path"', '"Own"').replace('"newreno"', '"mine"')
+    + """\
 [controllers.mine]
 script = "mine.py"
 content = '''
@@ -48,6 +34,7 @@ def on_ack(w, ack):
     w.cwnd += 2 / w.cwnd
 '''
 """
+)
 PLAN = "plan(w, moment):\n    return 0.1\ndef on_interval(w, record, moment):\n    w.rate = 1 / moment.srtt"
 
 

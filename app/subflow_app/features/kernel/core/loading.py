@@ -18,6 +18,7 @@ from typing import TypeVar
 
 from subflow_app.features.kernel.core.kernel_script import FAILURES, KernelScript
 from subflow_app.foundation.errors import KernelError
+from subflow_app.vocabulary.number_text import counted
 from subflow_sim.gate import is_file
 from subflow_sim.shipped import native_folder
 
@@ -117,8 +118,7 @@ class Report:
         """The failures in one sentence; empty if no call failed."""
         if not self.failures:
             return ""
-        calls = "call" if self.failures == 1 else "calls"
-        return f"{self.failures} {calls} failed in the kernel, at last in line {self.line}: {self.reason}"
+        return f"{counted(self.failures, 'call')} failed in the kernel, at last in line {self.line}: {self.reason}"
 
 
 class LoadedController:

@@ -321,11 +321,11 @@ class Teacher(QObject):
         folder = self._folder()
         begun = (folder.peek(lab.name) for lab in self._labs.values() if lab.own)
         known = next((progress.code for progress in begun if progress is not None and progress.code), "")
-        told = tr(
+        question = tr(
             "In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it."
         )
         empty = tr("Leave the line empty for the numbers of the book.")
-        return self.ports.dialogs.line(tr("Your own numbers"), f"{told}\n{empty}", known)
+        return self.ports.dialogs.line(tr("Your own numbers"), f"{question}\n{empty}", known)
 
     def _ask_page(self, name: str) -> None:
         ask_lab_page(self.ports.exports, self._labs[name], self.panel.list.say, key=os.environ.get(COURSE_KEY, ""))
