@@ -65,7 +65,7 @@ def test_the_number_that_moved_the_action_is_told_with_what_its_median_would_hav
     assert reason.otherwise == (2.0,)
     assert reason.change == 1.0
     (line,) = reason_lines(told, found)
-    assert line == f"  why      probe/1: goodput was 4; at its median, {median:.3g}, it would have been increase"
+    assert line == f"  why      probe/1: goodput was 4; at its median, {median:.3g}, the action would be: increase"
     assert reasons_document(found)["probe/1"][0]["feature"] == "goodput"
 
 

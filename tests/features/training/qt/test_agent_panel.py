@@ -88,7 +88,7 @@ def test_what_moved_a_decision_is_told(panel: AgentPanel, monkeypatch: pytest.Mo
     panel.agents.setCurrentIndex(1)
     panel.agents.activated.emit(1)
     panel.go_to_time(4.0)
-    assert panel.why.text() == "Why: probe/1: goodput was 4; at its median, 5.5, it would have been increase"
+    assert panel.why.text() == "Why: probe/1: goodput was 4; at its median, 5.5, the action would be: increase"
 
 
 def test_stepping_follows_keys_and_rows(panel: AgentPanel, qtbot: QtBot) -> None:

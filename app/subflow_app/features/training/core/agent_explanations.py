@@ -423,7 +423,7 @@ def reason_texts(decision: AgentDecision, found: Mapping[str, Sequence[Reason]] 
         for reason in moved_by[:MOST_TOLD]:
             texts.append(
                 tr(
-                    "{subflow}: {number} was {value}; at its median, {usual}, it would have been {action}",
+                    "{subflow}: {number} was {value}; at its median, {usual}, the action would be: {action}",
                     subflow=subflow,
                     number=reason.feature,
                     value=f"{reason.value:.3g}",
