@@ -246,10 +246,3 @@ def _exit_code(recording: EndedEmulation, signal_number: int) -> int:
         print_note(f"{last['words'][0]} at {last['node']} ended with exit code {last['code']}")
         return failures.FAILED
     return failures.OK
-
-
-def emulation_worker() -> None:
-    """Run the programs of an emulation (used by emulate itself)."""
-    from subflow_app.features.emulation.core.worker import main
-
-    raise typer.Exit(main())

@@ -63,7 +63,11 @@ def main() -> int:
     first = lines.wait()
     if first is None:
         return 1
-    job = json.loads(first)
+    try:
+        job = json.loads(first)
+    except ValueError:
+        _write({"error": "the first line must be a job in JSON"})
+        return 1
     uplink = _Uplink() if job["uplink"] is not None else None
     try:
         namespaces.enter_private_namespace(with_processes=True)
