@@ -46,7 +46,7 @@ def _certificate(folder: Path) -> tuple[Path, Path]:
 
 async def serve(size_bytes: int) -> None:
     """Answer each stream with `size_bytes` zeros."""
-    from aioquic.asyncio import serve as listen
+    from aioquic.asyncio.server import serve as listen
     from aioquic.quic.configuration import QuicConfiguration
 
     tasks = set()
@@ -70,7 +70,7 @@ async def serve(size_bytes: int) -> None:
 
 async def fetch(host: str) -> int:
     """Number of bytes that the server at this host sends."""
-    from aioquic.asyncio import connect
+    from aioquic.asyncio.client import connect
     from aioquic.quic.configuration import QuicConfiguration
 
     configuration = QuicConfiguration(is_client=True, alpn_protocols=["bulk"], verify_mode=ssl.CERT_NONE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -40,10 +41,10 @@ def test_bad_input_is_one_sentence(subflow: Subflow, two_paths: Path, words: str
 def test_other_systems_and_missing_uplinks_are_named(
     subflow: Subflow, two_paths: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(cli.sys, "platform", "darwin")
+    monkeypatch.setattr(sys, "platform", "darwin")
     answer = subflow("emulate", two_paths, "--no-store", "--", "sh")
     assert (answer.code, answer.err) == (1, "subflow: this takes a Linux kernel; this system is darwin\n")
-    monkeypatch.setattr(cli.sys, "platform", "linux")
+    monkeypatch.setattr(sys, "platform", "linux")
     monkeypatch.setattr(cli, "which", lambda name: None)
     answer = subflow("emulate", two_paths, "--no-store", "--uplink", "client", "--", "sh")
     assert answer.code == 1
@@ -64,7 +65,7 @@ def test_a_run_prints_its_programs_and_is_kept_with_its_simulation(
     assert "client: 2 packets transmitted, 2 received, 0% packet loss" in answer.out
     assert "late at the 99th percentile" in answer.out
     assert "kept as run 1 (simulated) and run 2 (emulated)" in answer.out
-    listed = {run["id"]: run for run in subflow("runs", "--db", database, "--json").document}
+    listed = {run["run_id"]: run for run in subflow("runs", "--db", database, "--json").document}
     assert listed[2]["tags"] == ["emulated"]
     assert listed[2]["name"] == "Two paths · ping"
     explained = subflow("explain", "2", "upload/1", "--at", "0.1s", "--db", database)

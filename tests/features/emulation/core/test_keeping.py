@@ -31,7 +31,9 @@ def test_the_scenario_of_a_run_is_as_long_as_the_run_and_has_its_changes() -> No
         (3.0, "wifi", 2e6, None),
         (4.5, "wifi", None, 0.1),
     ]
-    assert scenario.events[1].queue.limit_pkts == 7
+    queue = scenario.events[1].queue
+    assert queue is not None
+    assert queue.limit_pkts == 7
     assert scenario_of_run(source, 12.0).scenario.warmup_s == 5.0
 
 

@@ -49,7 +49,7 @@ def test_each_path_has_rules_and_tables_from_either_end(demo: dict[str, dict[str
         route = routes[rules[own, other], "0.0.0.0/0"]
         assert route["interface"] == interface
     assert rules["fd00:0:0:3::1", "fd00:0:0:2::2"] == rules["10.0.0.33", "10.0.0.18"]
-    # The router between knows where the packets of the second path go.
+    # The router between them leads the packets of the second path.
     lte = {(rule["source"], rule["destination"]) for rule in demo["base-station"]["rules"]}
     assert {("10.0.0.33", "10.0.0.18"), ("10.0.0.18", "10.0.0.33")} <= lte
     for node in ("server", "phone"):

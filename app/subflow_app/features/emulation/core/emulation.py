@@ -47,7 +47,7 @@ class EmulationJob:
     Attributes:
         network: the network, made by `plan_emulation`.
         seed: seed of the links' random losses and delays.
-        programs: programs to start, in order; each waits until the one before listens, or for half a second.
+        programs: programs to start, in order; each waits until its predecessor listens, or is idle for half a second.
         seconds: time after which the run ends, s; None: no limit.
         ends_with: position of the program whose end ends the run; None: only `seconds` and `stop` do.
         uses_mptcp: whether TCP sockets of programs become MPTCP sockets.

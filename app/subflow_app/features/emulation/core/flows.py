@@ -348,7 +348,7 @@ class FlowRecorder:
         self._meta_bytes[key] = acked
 
     def _arrives(self, conversation: Mapping[str, Any]) -> bool:
-        """Whether the link of a conversation by UDP is the last before its destination."""
+        """True if the link of a conversation by UDP is the last before its destination."""
         target = self._node_of.get(conversation["destination"])
         return conversation["source"] in self._node_of and self._targets[conversation["link"]] == target
 
