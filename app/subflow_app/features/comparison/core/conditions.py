@@ -29,7 +29,8 @@ WAYS: Mapping[By, str] = {
 
 MEASURED_TAG = "measured"
 KERNEL_TAG = "kernel"
-_OUTSIDE = (MEASURED_TAG, KERNEL_TAG)
+EMULATED_TAG = "emulated"
+OUTSIDE_TAGS = (MEASURED_TAG, KERNEL_TAG, EMULATED_TAG)
 """Tags of runs that were not simulated, and so never count as repetitions of simulated runs of the same scenario."""
 
 _SCRIPT_TEXT = re.compile(r"(?:controllers|schedulers)\.(.+)\.content")
@@ -135,7 +136,7 @@ def flows_of(run: RunRow) -> Sequence[Mapping[str, Any]]:
 
 
 def _condition_key(run: RunRow, conditions: Mapping[int, str] | None = None) -> str:
-    outside = next((tag for tag in _OUTSIDE if tag in run.tags), "")
+    outside = next((tag for tag in OUTSIDE_TAGS if tag in run.tags), "")
     condition = (conditions or {}).get(run.id) or stored_condition(run.scenario_text, run.id)
     return f"{outside} {condition}"
 
@@ -178,7 +179,7 @@ def _labels(
 
 def _told(run: RunRow, firsts: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> str:
     """Properties that distinguish this run from the first runs of other groups, e.g. its scenario or parameters."""
-    parts = [tag for tag in _OUTSIDE if tag in run.tags]
+    parts = [tag for tag in OUTSIDE_TAGS if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
     if len({each.controllers for each in firsts}) > 1 and run.controllers:
@@ -209,7 +210,7 @@ def _fork_told(run: RunRow) -> str:
 
 
 def _first_told(run: RunRow) -> tuple[object, ...]:
-    return (run.scenario_name, run.controllers, *(tag in run.tags for tag in _OUTSIDE))
+    return (run.scenario_name, run.controllers, *(tag in run.tags for tag in OUTSIDE_TAGS))
 
 
 def _own_parameters(run: RunRow, alike: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> list[str]:

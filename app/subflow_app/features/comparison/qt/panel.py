@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.comparison.core.alignment import CORRELATION, ERROR_COLUMNS, FIRST_DATA, MANUAL, Method
 from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
-from subflow_app.features.comparison.core.conditions import MEASURED_TAG, WAYS
+from subflow_app.features.comparison.core.conditions import OUTSIDE_TAGS, WAYS
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, figure_columns, table_csv
 from subflow_app.features.comparison.qt.figures_page import FiguresPage
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
@@ -396,7 +396,7 @@ class ComparisonView(QWidget):
             combo.clear()
             for run in runs:
                 combo.addItem(tr("Run {number}: {name}", number=run.id, name=run.name), run.id)
-        outside = [place for place, run in enumerate(runs) if MEASURED_TAG in run.tags or "kernel" in run.tags]
+        outside = [place for place, run in enumerate(runs) if set(OUTSIDE_TAGS) & set(run.tags)]
         self.ours.setCurrentIndex(next((place for place in range(len(runs)) if place not in outside), 0))
         self.theirs.setCurrentIndex(outside[0] if outside else min(1, len(runs) - 1))
         self.traces = None

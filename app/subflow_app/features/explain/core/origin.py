@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # Tags and summary keys of runs that were not simulated, but measured in a kernel or elsewhere. Tags alone would not
 # suffice, because people can remove them.
-_MEASURED = frozenset({"kernel", "measured"})
+_MEASURED = frozenset({"kernel", "measured", "emulation", "emulated"})
 
 
 @dataclass(frozen=True, slots=True)
