@@ -78,12 +78,10 @@ def emulate(
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the run.")] = False,
 ) -> None:
-    r"""Run real programs on the network of a scenario.
+    """Run real programs on the network of a scenario.
 
-    \b
-    subflow emulate demo -- ping -c 5 phone
-    subflow emulate demo --on phone -- iperf3 -s --on server -- iperf3 -c phone
-    subflow emulate demo --shell phone --on server -- python3 -m http.server
+    `subflow emulate demo -- ping -c 5 phone` runs one program, `subflow emulate demo --on phone -- iperf3 -s --on
+    server -- iperf3 -c phone` two at their nodes, and `subflow emulate demo --shell phone` opens a shell.
 
     Each node becomes a network namespace of this machine, and the link emulator carries packets between them as in
     the drawing, in real time. Names of nodes resolve. A program after -- runs at the source of the first flow, after
