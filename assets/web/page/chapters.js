@@ -12,7 +12,7 @@ class Chapters {
     this.names = data.runs.map((info) => info.name);
     this.number = 0;
     place.hidden = false;
-    this.menu = element("select", { "aria-label": "Chapter" });
+    this.menu = element("select");
     this.before = element("button", { type: "button" }, "←");
     this.after = element("button", { type: "button" }, "→");
     this.text = element("div");
@@ -118,6 +118,7 @@ class Chapters {
     this.menu.value = String(this.number);
     this.before.disabled = this.number === 0;
     this.after.disabled = this.number === this.chapters.length - 1;
+    this.menu.setAttribute("aria-label", say("chapter"));
     this.before.setAttribute("aria-label", say("before_chapter"));
     this.after.setAttribute("aria-label", say("next_chapter"));
     ["run", "over"].forEach((key, i) => (this.labels[i].textContent = say(key)));

@@ -143,6 +143,7 @@ def gallery_page(
         "".join(recorded),
         shared=shared,
         language=ENGLISH,
+        subject="",
         chapters=chapters,
         summary=summary,
     )
@@ -276,7 +277,8 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
     numbers = {place: number for number, place in enumerate(run_ids)}
     sweep = {**_pictures(study_of(table), numbers), "points": points}
     recorded = table_html(text_table(table)) + (f"<p>{html_text(table.note)}</p>" if table.note else "")
-    return write_runs(path, table.name, runs, policies, recorded, sweep=sweep)
+    subject = f"sweep of {', '.join(table.keys)}" if table.keys else "sweep"
+    return write_runs(path, table.name, runs, policies, recorded, subject=subject, sweep=sweep)
 
 
 def _pictures(study: SweepStudy, numbers: Mapping[int, int]) -> dict[str, Any]:
