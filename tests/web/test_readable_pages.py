@@ -1,4 +1,4 @@
-"""Pages for everybody: axe finds nothing serious, targets are large enough, titles and labels tell, and pages print."""
+"""Pages for everybody: axe finds nothing, targets are large enough, titles and labels say enough, and pages print."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def axe_script() -> str:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_axe_finds_nothing_serious_and_targets_are_large(chromium: Chromium, pages: dict[str, Path], kind: str) -> None:
+def test_axe_finds_nothing_and_targets_are_large(chromium: Chromium, pages: dict[str, Path], kind: str) -> None:
     chromium.ask("Page.setBypassCSP", enabled=True)  # the policy of a page refuses scripts of others, as it must
     for width, height, dark in ((1366, 768, False), (390, 844, True)):
         chromium.look(width, height, dark=dark)
@@ -115,7 +115,7 @@ def test_axe_finds_nothing_serious_and_targets_are_large(chromium: Chromium, pag
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_browser_opens_it_and_its_title_headings_and_labels_tell(
+def test_every_browser_opens_it_with_title_headings_and_labels(
     browser: Browser, pages: dict[str, Path], kind: str
 ) -> None:
     opened(browser, pages, kind)

@@ -72,7 +72,7 @@ class Chapters {
       if (!groups.has(group)) groups.set(group, element("ul"));
       groups.get(group).append(element("li", {}, button, element("span", {}, mark ?? "")));
     });
-    return element("div", { class: "contents" }, ...[...groups].map(([group, rows]) => element("section", {}, element("h3", {}, group), rows)));
+    return element("div", { class: "contents" }, ...[...groups].map(([group, rows]) => element("section", {}, element("h2", {}, group), rows)));
   }
 
   // Numbers of the runs to simulate: all runs of the chapter, or the two that the reader chose.
