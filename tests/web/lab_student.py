@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from tests.helpers.browsers import Browser, wait_until
-from tests.helpers.hands import Hands
+from tests.helpers.hands import Hands, KeyboardHands
 from tests.helpers.pages import READY
 
 from subflow_app.features.exporting.core.lab_page import group_of, label_of
@@ -25,8 +25,8 @@ _UNITS = {"rate": ("Mbit/s", 1e6), "delay": ("ms", 1e-3), "loss": ("%", 0.01), "
 class LabStudent:
     """Operates an open page."""
 
-    def __init__(self, browser: Browser, lab: Lab) -> None:
-        self.browser, self.lab, self.hands = browser, lab, Hands(browser)
+    def __init__(self, browser: Browser, lab: Lab, hands: Hands | None = None) -> None:
+        self.browser, self.lab, self.hands = browser, lab, hands or Hands(browser)
         self.assigned: dict[str, str] = {}
         self.steps: Mapping[str, StepProgress] = {}
 
@@ -80,11 +80,8 @@ class LabStudent:
         """Chooses an option of a menu, by its text."""
         place = f"document.querySelector({json.dumps(selector)})"
         options = self.browser.run(f"[...{place}.options].map((option) => option.text)")
-        assert text in options, (selector, text, options)
-        self.browser.run(
-            f"({place}.value = {place}.options[{options.index(text)}].value,"
-            f" {place}.dispatchEvent(new Event('change', {{bubbles: true}})), 0)"
-        )
+        (rank, *_) = [i for i, each in enumerate(options) if each == text or each.endswith(f" ({text})")]
+        self.hands.choose(selector, rank)
 
     def set(self, key: str, value: str) -> None:
         """Sets a value of the form."""
@@ -102,14 +99,14 @@ class LabStudent:
             self.choose(f'[data-key="{group}"]', label_of(changes))
 
     def run(self, order: Order) -> None:
-        """Presses F5 once for each seed."""
+        """Presses Ctrl+Enter once for each seed."""
         said = order.values.get("seeds") or order.values.get("seed") or ""
         first, _, last = said.partition("..")
         for seed in range(int(first), int(last or first) + 1) if said else [None]:
             if seed is not None:
                 self.hands.fill('[data-key="seed"]', str(seed))
             before = self.runs()
-            self.hands.press("F5")
+            self.hands.press("Enter", "Control")
             wait_until(self.browser, f"document.querySelectorAll('#runs input').length > {before}")
             wait_until(self.browser, READY)
         if said:
@@ -125,6 +122,10 @@ class LabStudent:
         assert asked is not None
         if asked.kind == CHOICE:
             self.press_option("#prediction", said)
+        elif asked.kind == SKETCH and isinstance(self.hands, KeyboardHands):
+            self.hands.fill("#prediction input", said)
+            for button in ("label + button", "button.main"):
+                self.hands.click(f"#prediction {button}")
         elif asked.kind == SKETCH:
             left, top, width, height = self.hands.box(".sketch")
             until = asked.until_s or 1.0
@@ -172,7 +173,7 @@ class LabStudent:
     def sweep(self, order: Order) -> None:
         """Enters values and seeds, and starts all runs at once."""
         (key, values), *_ = [(key, said) for key, said in order.values.items() if key != "seeds"]
-        self.browser.run("(document.getElementById('sweep_part').open = true, 0)")
+        self.hands.unfold("#sweep_part")
         self.choose("#sweep_key", group_of(key))
         path, said = key.split("."), values.split(",")
         if path[-1] in _UNITS:
@@ -189,7 +190,7 @@ class LabStudent:
     def event(self, order: Order) -> None:
         """Enters an event: of the scenario, or of the last run from that time on."""
         values = dict(order.values)
-        self.browser.run("(document.getElementById('event_part').open = true, 0)")
+        self.hands.unfold("#event_part")
         at, link = values.pop("at"), values.pop("link")
         ((what, value),) = values.items()
         self.hands.fill("#event_time", f"{quantity(at, 's'):g}")

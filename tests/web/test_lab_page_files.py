@@ -28,7 +28,7 @@ from subflow_app.foundation.errors import InputError, LabError
 from subflow_sim.portable import portable
 from subflow_sim.scenario import parse_scenario
 
-MOST_BYTES = 575_000
+MOST_BYTES = 580_000
 
 
 @pytest.fixture(scope="module")

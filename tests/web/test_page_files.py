@@ -233,7 +233,7 @@ def test_a_sweep_has_a_page_with_a_run_of_each_point(
 def test_a_counterexample_has_a_page_with_both_runs_and_where_they_part(tmp_path: Path) -> None:
     each = named_counterexample("improve-olia")
     text = write_claim_page(each, tmp_path / "claim.html").read_text(encoding="utf-8")
-    assert f"<title>Counterexample for olia: {each.claim.title}</title>" in text
+    assert f"<title>Counterexample for olia: {each.claim.title} – Subflow</title>" in text
     data = data_of(text)
     assert [run["name"] for run in data["runs"]] == ["olia", "newreno on the best path"]
     (chapter,) = data["chapters"]

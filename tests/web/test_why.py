@@ -174,7 +174,7 @@ def test_an_event_chooses_its_subflow_and_time(demo: Browser) -> None:
     assert demo.run("why_owner.value") == "0"
     assert demo.run("document.getElementById('now').textContent") == "25.576 s"
     line = demo.run("document.querySelectorAll('.answer')[1].textContent")
-    assert line == "25.576 s: Retransmission timeout, ssthresh = 20 pkt (50 % of cwnd), cwnd 40.3028 → 1 pkt"
+    assert line == "25.576 s: Retransmission timeout, ssthresh = 20 pkt (50 % of cwnd), cwnd 40.3 → 1 pkt"
     assert is_in_sight(demo, "#why_answer") or is_in_sight(demo, ".chart + .chart .answer")
 
 

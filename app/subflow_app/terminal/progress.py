@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -127,6 +128,30 @@ def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def step_bar(name: str, steps: int) -> Iterator[Callable[[], None]]:
+    """A progress bar with the remaining time, for work in the main thread that consists of equal steps.
+
+    Args:
+        name: text before the bar.
+        steps: number of steps.
+
+    Yields:
+        A function to call after each step.
+    """
+    begun, done = time.monotonic(), 0
+    with progress_bar(name) as bar:
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            if bar is not None:
+                left_s = (time.monotonic() - begun) / done * (steps - done)
+                bar.update(bar.task_ids[0], completed=done / steps, text=f"{duration_text(left_s)} to go", refresh=True)
+
+        yield step
 
 
 @contextmanager

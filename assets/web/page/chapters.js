@@ -12,7 +12,7 @@ class Chapters {
     this.names = data.runs.map((info) => info.name);
     this.number = 0;
     place.hidden = false;
-    this.menu = element("select", { "aria-label": "Chapter" });
+    this.menu = element("select");
     this.before = element("button", { type: "button" }, "←");
     this.after = element("button", { type: "button" }, "→");
     this.text = element("div");
@@ -72,7 +72,7 @@ class Chapters {
       if (!groups.has(group)) groups.set(group, element("ul"));
       groups.get(group).append(element("li", {}, button, element("span", {}, mark ?? "")));
     });
-    return element("div", { class: "contents" }, ...[...groups].map(([group, rows]) => element("section", {}, element("h3", {}, group), rows)));
+    return element("div", { class: "contents" }, ...[...groups].map(([group, rows]) => element("section", {}, element("h2", {}, group), rows)));
   }
 
   // Numbers of the runs to simulate: all runs of the chapter, or the two that the reader chose.
@@ -118,6 +118,7 @@ class Chapters {
     this.menu.value = String(this.number);
     this.before.disabled = this.number === 0;
     this.after.disabled = this.number === this.chapters.length - 1;
+    this.menu.setAttribute("aria-label", say("chapter"));
     this.before.setAttribute("aria-label", say("before_chapter"));
     this.after.setAttribute("aria-label", say("next_chapter"));
     ["run", "over"].forEach((key, i) => (this.labels[i].textContent = say(key)));

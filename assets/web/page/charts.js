@@ -310,7 +310,7 @@ class Chart {
       parts.push(element("span", { class: "key", title: say("mean_is") }, swatch, `${curve.label} ${text(this.value_of(curve, time))}${mean}`));
     }
     this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);
-    this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}, ${this.readout.textContent}`);
+    this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}: ${[...this.readout.children].map((each) => each.textContent).join("; ")}`);
   }
 }
 
@@ -335,6 +335,13 @@ function extent_of(values) {
   known = { least, most, way, mean: count ? sum / count : NaN };
   extents.set(values, known);
   return known;
+}
+
+// Draws a chart with its legend at once.
+function draw_now(chart) {
+  chart.is_stale = true;
+  chart.draw();
+  chart.tell();
 }
 
 // Draws charts in the next animation frames. Legends follow after all canvases, because written text makes the browser

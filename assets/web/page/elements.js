@@ -72,6 +72,22 @@ function take_look() {
   new ResizeObserver(tell).observe(document.body);
 }
 
+// While the page is printed, it is light and its details are open; `draw` draws its canvases at once.
+function print_in_light(draw) {
+  let before = null;
+  const show = (theme, details, is_open) => {
+    document.documentElement.dataset.theme = theme;
+    colours = new Map();
+    for (const each of details) each.open = is_open;
+    draw();
+  };
+  addEventListener("beforeprint", () => {
+    before = { theme: document.documentElement.dataset.theme, details: [...document.querySelectorAll("details.printed:not([open])")] };
+    show("light", before.details, true);
+  });
+  addEventListener("afterprint", () => before && show(before.theme, before.details, false));
+}
+
 function is_dark() {
   return document.documentElement.dataset.theme === "dark";
 }
@@ -86,6 +102,30 @@ function element(tag, attributes = {}, ...children) {
   for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
   made.append(...children);
   return made;
+}
+
+// A part that may scroll, which keyboards reach and screen readers name.
+function scrolling(kind, name, ...children) {
+  return element("div", { class: kind, tabindex: "0", role: "region", "aria-label": name }, ...children);
+}
+
+const CONTROLS = "button, input, select, summary, [tabindex]";
+
+// Distinguishes a control from the others of its part.
+function name_of_control(control) {
+  const own = control.id || control.dataset.key || control.dataset.step, label = control.closest("label") ?? control;
+  return own || [control.closest("[data-question]")?.dataset.question, control.tagName, control.getAttribute("aria-label"), label.textContent].join(" ");
+}
+
+// Calls `replace`, which replaces the content of a place. Keyboard focus in this place stays at the same control, or
+// moves to the next one that can be used: a pressed button may be disabled or gone.
+function keeping_focus(place, replace) {
+  const before = [...place.querySelectorAll(CONTROLS)], focused = before.indexOf(document.activeElement), names = before.map(name_of_control);
+  replace();
+  if (focused < 0 || place.contains(document.activeElement)) return;
+  const now = [...place.querySelectorAll(CONTROLS)].filter((each) => !each.disabled), named = new Map(now.map((each) => [name_of_control(each), each]).reverse());
+  const next = names.slice(focused).find((name) => named.has(name));
+  (next === undefined ? now.at(-1) : named.get(next))?.focus({ preventScroll: true });
 }
 
 function radio(name, value, label, checked) {

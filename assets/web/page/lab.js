@@ -166,10 +166,17 @@ class Lab {
       this.draw();
     });
     addEventListener("resize", () => this.draw());
-    addEventListener("keydown", (event) => {
-      if (event.key !== "F5" || event.ctrlKey || event.shiftKey || event.altKey || event.metaKey) return;
+    // Before a field takes the Enter; F5 belongs to the browser.
+    const on_key = (event) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
       event.preventDefault();
+      event.stopPropagation();
       this.run();
+    };
+    addEventListener("keydown", on_key, { capture: true });
+    print_in_light(() => {
+      for (const chart of this.charts) draw_now(chart);
+      this.steps.sketch?.draw();
     });
   }
 
@@ -198,7 +205,7 @@ class Lab {
   async simulate(wanted) {
     this.is_busy = true;
     document.body.dataset.ready = "";
-    this.at("run").disabled = true;
+    this.at("run").setAttribute("aria-disabled", "true");  // a disabled button would lose the keyboard focus
     const made = [];
     try {
       for (const each of wanted) {
@@ -216,7 +223,7 @@ class Lab {
       this.tell(error.message, true);
     }
     this.is_busy = false;
-    this.at("run").disabled = false;
+    this.at("run").removeAttribute("aria-disabled");
     this.look_again();
     await this.chores.done();
     document.body.dataset.ready = "yes";
@@ -241,7 +248,7 @@ class Lab {
       });
       return element("label", {}, box, ` ${run.title}`);
     });
-    this.at("runs").replaceChildren(...(boxes.length ? boxes : [element("span", { class: "faint" }, say("no_run_yet"))]));
+    keeping_focus(this.at("runs"), () => this.at("runs").replaceChildren(...(boxes.length ? boxes : [element("span", { class: "faint" }, say("no_run_yet"))])));
     const newest = this.newest();
     if (newest) {
       if (!this.charts.length) LAB_CHARTS.forEach((quantity) => this.add_chart(quantity));
@@ -281,12 +288,12 @@ class Lab {
     const { progress } = this, reached = this.data.steps.indexOf(progress.active ?? this.data.steps[this.data.steps.length - 1]);
     const items = this.data.steps.map((step, i) => {
       const state = progress.is_passed(step) ? "✓ " : progress.skipped.includes(step.id) ? "– " : "";
-      const button = element("button", { type: "button", "data-step": step.id, title: step.title, "aria-label": `${i + 1}: ${step.title}`, "aria-current": step === this.steps.step ? "step" : null }, `${state}${i + 1}`);
+      const button = element("button", { type: "button", "data-step": step.id, title: step.title, "aria-label": `${state}${i + 1}: ${step.title}`, "aria-current": step === this.steps.step ? "step" : null }, `${state}${i + 1}`);
       button.disabled = i > reached;
       button.addEventListener("click", () => this.show_step(step));
       return element("li", {}, button);
     });
-    this.at("steps").replaceChildren(...items);
+    keeping_focus(this.at("steps"), () => this.at("steps").replaceChildren(...items));
     this.at("progress").textContent = `${say("lab_progress", progress.passed, this.data.steps.length)} · ${say("lab_minutes", this.data.lab.minutes)}${progress.code ? ` · ${say("own_of", progress.code)}` : ""}`;
   }
 

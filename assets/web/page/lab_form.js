@@ -1,5 +1,11 @@
 // Forms for a lab's scenario, for sweeps over it, and for events in it.
 
+// The words for a key of a scenario: "wifi: Rate" for "links.wifi.rate".
+function words_of_key(key) {
+  const parts = key.split("."), last = parts.pop();
+  return [...parts.slice(1), spaced(say(last))].join(": ");
+}
+
 class SettingsForm {
   constructor(host) {
     this.host = host;
@@ -31,7 +37,7 @@ class SettingsForm {
   change(state) {
     this.host.progress.state = state;
     this.host.progress.keep();
-    this.fill();
+    keeping_focus(this.host.at("bench"), () => this.fill());
     this.host.look_again();
   }
 
@@ -44,7 +50,7 @@ class SettingsForm {
         if (!setting) return element("td", {}, "–");
         const shown = (value) => (value === null || value === Infinity ? "" : String(Number((value / rule.factor).toPrecision(9))));
         const given = link_values(scenario, 2 * index)[key], now = this.state.sets[setting.key] ?? given;
-        const input = element("input", { type: "text", inputmode: "decimal", size: "6", value: shown(now), placeholder: "∞", "data-key": setting.key, "aria-label": `${link.name}: ${say(key)} (${rule.shown})` });
+        const input = element("input", { type: "text", inputmode: "decimal", size: "6", value: shown(now), placeholder: can_be_unlimited(key) ? "∞" : null, "data-key": setting.key, "aria-label": `${link.name}: ${say(key)} (${rule.shown})` });
         const initial = shown(given);
         this.inputs.push({ input, setting, initial, rule, name: `${link.name}, ${say(key)}` });
         return element("td", {}, input);
@@ -56,10 +62,10 @@ class SettingsForm {
 
   menus() {
     return this.place.settings.filter((setting) => setting.kind === "menu").map((setting) => {
-      const [part, ...name] = setting.key.split("."), menu = element("select", { "data-key": setting.key, "aria-label": setting.key }, ...setting.options.map((option, i) => element("option", { value: i }, option.label)));
+      const text = words_of_key(setting.key), menu = element("select", { "data-key": setting.key, "aria-label": text }, ...setting.options.map((option, i) => element("option", { value: i }, option.label)));
       menu.value = String(this.state.sets[setting.key] ?? 0);
       this.inputs.push({ input: menu, setting, initial: "0" });
-      return element("label", {}, `${name.join(": ") || part} `, menu);
+      return element("label", {}, `${text} `, menu);
     });
   }
 
@@ -116,7 +122,7 @@ class SettingsForm {
 
   fill_sweep() {
     const form = this.host.at("sweep"), { settings } = this.place;
-    const key = element("select", { id: "sweep_key" }, ...settings.map((setting, i) => element("option", { value: i }, setting.key)));
+    const key = element("select", { id: "sweep_key" }, ...settings.map((setting, i) => element("option", { value: i }, `${words_of_key(setting.key)} (${setting.key})`)));
     const values = element("input", { type: "text", id: "sweep_values", size: "28" }), seeds = element("input", { type: "text", id: "sweep_seeds", size: "6", value: this.place.info.seed });
     const unit = element("span"), problem = element("p", { class: "problem", role: "alert" });
     const show = () => {

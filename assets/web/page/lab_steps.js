@@ -34,7 +34,7 @@ class StepView {
     step.questions.forEach((question) => parts.push(this.question(step, question)));
     step.hints.slice(0, made.hints).forEach((hint) => parts.push(authored("p", hint, { class: "faint" })));
     parts.push(this.ending(step, made));
-    this.place.replaceChildren(...parts);
+    keeping_focus(this.place, () => this.place.replaceChildren(...parts));
     this.sketch?.draw();
   }
 

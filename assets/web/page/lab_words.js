@@ -1,7 +1,7 @@
 // The texts of a lab's page.
 Object.assign(WORDS.en, {
   lab_progress: "{0} of {1} steps", lab_minutes: "about {0} minutes", goals: "Learning goals", steps: "Steps", bench: "Scenario and runs",
-  run_now: "Run (F5)", running: "Simulating run {0} …", ran: "Run {0} is done.", lab_reset: "Restore the original", scenario: "Scenario",
+  run_now: "Run (Ctrl+Enter)", lab_run: "Run", running: "Simulating run {0} …", ran: "Run {0} is done.", lab_reset: "Restore the original", scenario: "Scenario",
   sweep: "Sweep", sweep_key: "Parameter", sweep_values: "Values", sweep_seeds: "Seeds", sweep_go: "Run them all", sweep_help: "Separate values by commas; write seeds as 1..3.",
   event_title: "Change at a time", event_add: "Add to the scenario", event_fork: "Change the last run from then on", event_remove: "Remove",
   at_time: "Time", what: "Change", goes_down: "goes down", goes_up: "comes back",
@@ -19,14 +19,15 @@ Object.assign(WORDS.en, {
   hand_in_help: "The file contains your answers, your predictions and your runs; your lecturer verifies it with subflow labs class.",
   begin_anew: "Start over", begin_anew_sure: "Delete all your work in this lab?", forgotten: "This browser saves nothing: write your result before you close the page.",
   all_done: "All steps are done.", lab_runs: "Runs", restoring: "Repeating your {0} runs …", changed_core: "Run {0} gave another result this time: its signature is {1} instead of {2}.",
-  lab_page_help: "This page shows the scenario, its runs and their curves beside the text; F5 starts a run. In this page, the form on the right replaces the inspector, and the list of runs the history. Click a curve to explain a point.",
+  lab_page_help: "This page shows the scenario, its runs and their curves beside the text. Run, or Ctrl+Enter, starts a run: in this page it replaces F5 of the program. Here, the form beside the text replaces the inspector, and the list of runs the history. Click a curve to explain a point.",
   value_of_event: "Value",
+  paths: "Paths", recv_buffer: "Buffer of the receiver", send_buffer: "Buffer of the sender", jitter: "Jitter", handover: "Handover", duration: "Duration", warmup: "Warm-up",
   own_title: "Your own numbers", own_code: "Your name or number", own_go: "Begin", own_of: "numbers of {0}",
   own_help: "In this lab, each student gets other numbers. Enter your name or number as your lecturer asks for it. Leave the field empty for the numbers of the book.",
 });
 Object.assign(WORDS.de, {
   lab_progress: "{0} von {1} Schritten", lab_minutes: "etwa {0} Minuten", goals: "Lernziele", steps: "Schritte", bench: "Szenario und Läufe",
-  run_now: "Starten (F5)", running: "Lauf {0} wird simuliert …", ran: "Lauf {0} ist fertig.", lab_reset: "Original wiederherstellen", scenario: "Szenario",
+  run_now: "Starten (Strg+Enter)", lab_run: "Lauf", running: "Lauf {0} wird simuliert …", ran: "Lauf {0} ist fertig.", lab_reset: "Original wiederherstellen", scenario: "Szenario",
   sweep: "Messreihe", sweep_key: "Parameter", sweep_values: "Werte", sweep_seeds: "Startwerte", sweep_go: "Alle starten", sweep_help: "Werte durch Kommas trennen; Startwerte als 1..3 schreiben.",
   event_title: "Änderung zu einem Zeitpunkt", event_add: "Ins Szenario", event_fork: "Den letzten Lauf von da an ändern", event_remove: "Entfernen",
   at_time: "Zeit", what: "Änderung", goes_down: "fällt aus", goes_up: "kommt zurück",
@@ -44,8 +45,9 @@ Object.assign(WORDS.de, {
   hand_in_help: "Die Datei enthält Ihre Antworten, Vorhersagen und Läufe; Ihre Lehrperson prüft sie mit subflow labs class.",
   begin_anew: "Neu beginnen", begin_anew_sure: "Ihre ganze Arbeit in dieser Übung löschen?", forgotten: "Dieser Browser speichert nichts: Schreiben Sie Ihr Ergebnis, bevor Sie die Seite schließen.",
   all_done: "Alle Schritte sind geschafft.", lab_runs: "Läufe", restoring: "Ihre {0} Läufe werden wiederholt …", changed_core: "Lauf {0} hatte diesmal ein anderes Ergebnis: Seine Signatur ist {1} statt {2}.",
-  lab_page_help: "Diese Seite zeigt Szenario, Läufe und Kurven neben dem Text; F5 startet einen Lauf. Hier ersetzt das Formular rechts den Inspektor und die Liste der Läufe den Verlauf. Klicken Sie auf eine Kurve, um einen Punkt zu erklären.",
+  lab_page_help: "Diese Seite zeigt Szenario, Läufe und Kurven neben dem Text. „Starten“ oder Strg+Enter startet einen Lauf und ersetzt auf dieser Seite F5 des Programms. Hier ersetzt das Formular neben dem Text den Inspektor und die Liste der Läufe den Verlauf. Klicken Sie auf eine Kurve, um einen Punkt zu erklären.",
   value_of_event: "Wert",
+  paths: "Pfade", recv_buffer: "Puffer des Empfängers", send_buffer: "Puffer des Senders", jitter: "Jitter", handover: "Übergabe", duration: "Dauer", warmup: "Einschwingen",
   own_title: "Ihre eigenen Zahlen", own_code: "Ihr Name oder Ihre Nummer", own_go: "Beginnen", own_of: "Zahlen von {0}",
   own_help: "In dieser Übung hat jeder andere Zahlen. Geben Sie Ihren Namen oder Ihre Nummer so ein, wie Ihre Lehrperson es verlangt. Ein leeres Feld ergibt die Zahlen des Buchs.",
 });

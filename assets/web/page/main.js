@@ -330,10 +330,16 @@ class Page {
       this.draw();
       this.guide?.draw();
     });
+    print_in_light(() => {
+      this.topology.draw();
+      for (const chart of this.charts) draw_now(chart);
+      this.draw_marks();
+      this.guide?.draw();
+    });
     addEventListener("keydown", (event) => {
       if (event.defaultPrevented || is_typing(event.target)) return;
       // Keys pressed in a control belong to the control, except w, which no control uses.
-      const is_control = event.target.closest("input, select, button, canvas, summary") !== null;
+      const is_control = event.target.closest("input, select, button, canvas, summary, [role=region]") !== null;
       if (!is_control || event.key === "w") this.on_key(event);
     });
   }
@@ -392,25 +398,24 @@ class Page {
   fill_runs() {
     const place = this.at("runs");
     this.at("runs_part").hidden = this.listed.length < 2;
-    place.replaceChildren(
-      ...this.listed.map((run, i) => {
-        const number = this.runs.indexOf(run);
-        const choose = radio("run", String(i), `[${i + 1}] ${run.info.name}`, number === this.active);
-        choose.firstChild.addEventListener("change", async () => {
-          await this.forget_change();
-          this.active = number;
-          this.fill();
-          this.look();
-        });
-        const box = element("input", { type: "checkbox", "aria-label": run.info.name });
-        box.checked = run.is_shown;
-        box.addEventListener("change", () => {
-          run.is_shown = box.checked;
-          this.draw();
-        });
-        return element("span", {}, box, choose, run.error ? ` ${run.error}` : "");
-      }),
-    );
+    const boxes = this.listed.map((run, i) => {
+      const number = this.runs.indexOf(run);
+      const choose = radio("run", String(i), `[${i + 1}] ${run.info.name}`, number === this.active);
+      choose.firstChild.addEventListener("change", async () => {
+        await this.forget_change();
+        this.active = number;
+        this.fill();
+        this.look();
+      });
+      const box = element("input", { type: "checkbox", "aria-label": run.info.name });
+      box.checked = run.is_shown;
+      box.addEventListener("change", () => {
+        run.is_shown = box.checked;
+        this.draw();
+      });
+      return element("span", {}, box, choose, run.error ? ` ${run.error}` : "");
+    });
+    keeping_focus(place, () => place.replaceChildren(...boxes));
   }
 
   tell_state() {

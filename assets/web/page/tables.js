@@ -2,13 +2,13 @@
 
 const MOST_ROWS = 100;  // of one table in the document: the layout of ten thousand rows takes a second
 
-function table_of(caption, heads, rows) {
-  return element("div", { class: "scroll" }, element("table", {}, caption && element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
+function table_of(caption, heads, rows, name = caption || heads.join(", ")) {
+  return scrolling("scroll", name, element("table", {}, caption && element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
 }
 
 // A table with some of its rows in the document, and controls that lead to the others.
-function long_table(caption, heads, count, row_at) {
-  const made = table_of(caption, heads, []), body = made.querySelector("tbody");
+function long_table(caption, heads, count, row_at, name = caption) {
+  const made = table_of(caption, heads, [], name), body = made.querySelector("tbody");
   const first = element("input", { type: "number", min: 1, max: count, "aria-label": say("first_row") }), told = element("span");
   const show = (from) => {
     const begin = Math.min(Math.max(from, 0), count - 1), end = Math.min(begin + MOST_ROWS, count);
@@ -60,7 +60,7 @@ function event_table(run, go) {
     button.addEventListener("click", () => go(time, `${mark_kind(kind).scope}/${owner}`));
     return element("tr", {}, element("td", {}, button), element("td", {}, mark_text(kind)), element("td", {}, run.label_of(mark_kind(kind).scope, owner)), element("td", {}, value_words(run, { time, kind, owner, value })));
   };
-  return long_table("", heads, run.mark_count, row_at);
+  return long_table("", heads, run.mark_count, row_at, say("events"));
 }
 
 const TABLES = [flow_table, subflow_table, link_table];

@@ -1,6 +1,7 @@
 // The network at the cursor: nodes, links with their load, queues, and packets at their positions.
 
 const ACK = 1; // PacketKind
+const MOST_READ = 24;  // nodes, and links, in the description of a network
 
 // Key of the two nodes of a link, the same for both directions.
 function pair_of({ ends }) {
@@ -12,6 +13,17 @@ function counts_of_pairs(links) {
   const counts = new Map();
   for (const link of links) counts.set(pair_of(link), (counts.get(pair_of(link)) ?? 0) + 1);
   return counts;
+}
+
+// Rate and delay of a link direction.
+function values_in({ rate, delay }) {
+  return [Number.isFinite(rate) ? quantity(rate, "bit/s") : say("unlimited"), quantity(delay, "s")];
+}
+
+// The first texts of a list that may be too long to be read aloud.
+function listed(texts, between) {
+  const rest = texts.length - MOST_READ;
+  return [...texts.slice(0, MOST_READ), ...(rest > 0 ? [say("more_events", rest)] : [])].join(between);
 }
 
 class Topology {
@@ -140,7 +152,7 @@ class Topology {
     this.named.push([x, y]);
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
-    if (width > 560 && !lane.is_tight) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
+    if (width > 560 && !lane.is_tight) parts.push(values_in(spec).join(" · "));
     // A label without space between its nodes moves above them.
     const gap = Math.abs(lane.to[0] - lane.from[0]) - 32, is_above = !lane.bend && Math.abs(lane.to[1] - lane.from[1]) < 24 && parts.some((text) => pen.measureText(text).width > gap);
     const middle = is_above ? y - 16 - 8 * parts.length : y;
@@ -173,7 +185,7 @@ class Topology {
     this.write(pen, node.name, Math.min(Math.max(x, half), width - half), y + 22);
   }
 
-  // Describes the picture in words for screen readers.
+  // Describes the picture in words for screen readers: nodes, links with their values, and full queues.
   tell(info) {
     const state = this.moment?.state;
     if (!state) return;
@@ -184,6 +196,12 @@ class Topology {
       .slice(0, 6)
       .map(([name, queued]) => `${name} ${queued}`);
     this.list.textContent = `${seconds(state.now_s)} · ${say("queue")}: ${full.join(", ") || "0"}`;
-    this.canvas.setAttribute("aria-label", `${say("topology")}, ${this.list.textContent}`);
+    const nodes = info.nodes.map(({ name, kind }) => (kind === "router" ? `${name} (${say("router")})` : name));
+    const links = info.links.map(({ name, ends }, k) => {
+      const is_up = state.is_up[2 * k] || state.is_up[2 * k + 1];
+      return `${name}: ${ends.join(" – ")}, ${is_up ? values_in(this.links[2 * k]).join(", ") : say("is_down")}`;
+    });
+    const parts = [say("topology"), seconds(state.now_s), `${say("nodes")}: ${listed(nodes, ", ")}`, `${say("links")}: ${listed(links, "; ")}`, `${say("queues")}: ${full.join(", ") || "0"}`];
+    this.canvas.setAttribute("aria-label", `${parts.join(". ")}.`);
   }
 }

@@ -124,6 +124,9 @@ function differences(before, after) {
   return found.filter((each) => each.size >= 0.001).sort((a, b) => b.size - a.size).map((each) => each.text);
 }
 
+// Only a rate or a queue can be without a limit.
+const can_be_unlimited = (key) => ["rate", "queue"].includes(key);
+
 const FLOWS_AT_A_TIME = 20;
 
 class WhatIf {
@@ -145,7 +148,7 @@ class WhatIf {
         if (!link.edit[key]) return element("td", {}, "–");
         const value = values[key];
         const shown = value === null || value === Infinity ? "" : String(Number((value / rule.factor).toPrecision(9)));
-        const input = element("input", { type: "text", inputmode: "decimal", size: "6", value: shown, placeholder: "∞", "aria-label": `${link.name}: ${say(key)} (${rule.shown})` });
+        const input = element("input", { type: "text", inputmode: "decimal", size: "6", value: shown, placeholder: can_be_unlimited(key) ? "∞" : null, "aria-label": `${link.name}: ${say(key)} (${rule.shown})` });
         this.inputs.push({ input, initial: shown, edit: { kind: "link", link: index, key, before: value } });
         return element("td", {}, input);
       });

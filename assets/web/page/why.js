@@ -29,8 +29,8 @@ function cause_text(run, decision) {
 
 function changes_of(decision) {
   const changes = [];
-  if (decision.cwnd_after_pkts !== null) changes.push(`${say("window")} ${arrow(`${digits(decision.cwnd_before_pkts, 6)} pkt`, `${digits(decision.cwnd_after_pkts, 6)} pkt`)}`);
-  if (decision.rate_after_bps) changes.push(`${say("rate")} ${arrow(quantity(decision.rate_before_bps, "bit/s"), quantity(decision.rate_after_bps, "bit/s"))}`);
+  if (decision.cwnd_after_pkts !== null) changes.push(`${say("window")} ${change_text(decision.cwnd_before_pkts, decision.cwnd_after_pkts, "pkt")}`);
+  if (decision.rate_after_bps) changes.push(`${say("rate")} ${change_text(decision.rate_before_bps, decision.rate_after_bps, "bit/s")}`);
   return changes;
 }
 
@@ -83,9 +83,9 @@ function reasons_of(run, owner, decision, picture = null) {
   const worked = worked_rule(decision, run.info.packet_bits, cut ? cut.mark.value : null);
   if (worked) parts.push(element("p", { class: "worked" }, element("code", {}, worked_text(worked))));
   const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => with_head(...number_of(name, value), local(meaning)));
-  if (numbers.length) parts.push(element("div", { class: "wide" }, element("table", {}, element("tbody", {}, ...numbers))));
+  if (numbers.length) parts.push(scrolling("wide", say("numbers"), element("table", {}, element("tbody", {}, ...numbers))));
   const steps = (decision.steps ?? []).map(({ line: number, source, value }) => with_head(String(number), element("code", {}, source), digits(value, 6)));
-  if (steps.length) parts.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...steps))));
+  if (steps.length) parts.push(scrolling("scroll", say("lines"), element("table", {}, element("tbody", {}, ...steps))));
   if (decision.source) parts.push(element("p", { class: "faint" }, `${say("source")}: ${decision.source}`));
   return parts;
 }
@@ -100,11 +100,11 @@ function number_of(name, value) {
   if (name.startsWith("is_")) return [spaced(name.slice(3)), say(value ? "yes" : "no")];
   const parts = number_parts(name), amount = number_value(parts.name, value);
   if (parts.is_set) return [spaced(parts.name), `{${[...Array(32).keys()].filter((i) => (value >>> i) & 1).map((i) => i + 1).join(", ")}}`];
-  return [spaced(parts.name), `${digits(amount, 6)}${parts.unit && Number.isFinite(amount) ? ` ${parts.unit}` : ""}`];
+  return [spaced(parts.name), Number.isFinite(amount) ? quantity(amount, parts.unit, 4) : digits(amount)];
 }
 
 function action_text(action) {
-  return action.map(({ name, value }) => (value === undefined ? name : `${name} ${value >= 0 ? "+" : ""}${digits(value, 4)}`)).join(", ");
+  return action.map(({ name, value }) => (value === undefined ? spaced(name) : `${spaced(name)} ${value >= 0 ? "+" : ""}${digits(value, 4)}`)).join(", ");
 }
 
 // Shows the observations that moved an agent's action: with the observation's median instead, the action would differ.
@@ -113,7 +113,7 @@ function agent_reasons({ time_s, action, reasons, decider }) {
   if (decider) parts.push(element("p", {}, say(decider)));
   else if (!reasons.length) parts.push(element("p", {}, say("no_reason")));
   else {
-    const rows = reasons.slice(0, MOST_REASONS).map((reason) => with_head(reason.feature, digits(reason.value), digits(reason.usual), action_text(reason.otherwise), local(reason.help)));
+    const rows = reasons.slice(0, MOST_REASONS).map((reason) => with_head(spaced(reason.feature), digits(reason.value), digits(reason.usual), action_text(reason.otherwise), local(reason.help)));
     parts.push(table_of(say("moved"), [say("saw"), say("value"), say("usual"), say("otherwise"), ""], rows));
   }
   return parts;

@@ -8,10 +8,10 @@ const WORDS = {
     not_recorded: "changed: this is not the recorded run", without_change: "without the change: {0}",
     changed: "What if: {0}", // english: keep (name of the panel)
     signature: "signature",
-    topology: "Network",
+    topology: "Network", nodes: "Nodes", links: "Links", queues: "Queues", router: "router", is_down: "down",
     topology_help: "Packets in flight at the time of the cursor. The width of a line shows the rate of the link, its colour how full the queue is.",
     time: "Time",
-    play: "Play", pause: "Pause", speed: "Speed",
+    play: "Play", pause: "Pause", speed: "Speed", playback: "Playback",
     charts: "Curves", add_chart: "More curves …", remove: "Remove",
     events: "Events", figures: "Figures", whatif: "What if", why: "Why", // english: keep
     runs: "Runs",
@@ -29,7 +29,7 @@ const WORDS = {
     cut: "ssthresh = {0} pkt ({1} % of cwnd)", cut_before: "ssthresh = {0} pkt since {1}", at_time: "{0} at {1}",
     only_windows: "No change or loss near {0}. This page explains congestion windows.",
     explain_window: "Congestion window of {0}",
-    window: "cwnd", source: "Source", cause: "Cause",
+    window: "cwnd", source: "Source", cause: "Cause", numbers: "Numbers of the rule", lines: "Lines of the script",
     light: "Light", dark: "Dark", language: "Deutsch",
     unsupported: "This browser cannot run the simulator ({0}). The recorded curves:",
     damaged: "This page is damaged: {0}",
@@ -49,7 +49,7 @@ const WORDS = {
     yes: "yes", no: "no", agent: "the agent", random: "The agent acts at random.", neutral: "The agent changes nothing.",
     moved: "Inputs that changed the action", saw: "Input", usual: "median", otherwise: "action with the median",
     no_reason: "No single input: with any one of them at its median, the agent would have chosen the same action.",
-    before_chapter: "Previous", next_chapter: "Next", run: "Run", contents: "Contents ({0})",
+    before_chapter: "Previous", next_chapter: "Next", chapter: "Chapter", run: "Run", contents: "Contents ({0})",
   },
   de: {
     recomputing: "Wird simuliert …",
@@ -59,10 +59,10 @@ const WORDS = {
     not_recorded: "geändert: nicht der aufgezeichnete Lauf", without_change: "ohne die Änderung: {0}",
     changed: "Was wäre, wenn: {0}",
     signature: "Signatur",
-    topology: "Netz",
+    topology: "Netz", nodes: "Knoten", links: "Links", queues: "Warteschlangen", router: "Router", is_down: "ausgefallen",
     topology_help: "Pakete, die zu diesem Zeitpunkt unterwegs sind. Die Breite einer Linie zeigt die Rate des Links, ihre Farbe die Füllung der Warteschlange.",
     time: "Zeit",
-    play: "Abspielen", pause: "Anhalten", speed: "Tempo",
+    play: "Abspielen", pause: "Anhalten", speed: "Tempo", playback: "Wiedergabe",
     charts: "Kurven", add_chart: "Weitere Kurven …", remove: "Entfernen",
     events: "Ereignisse", figures: "Zahlen", whatif: "Was wäre, wenn", why: "Warum",
     runs: "Läufe",
@@ -80,7 +80,7 @@ const WORDS = {
     cut: "ssthresh = {0} pkt ({1} % von cwnd)", cut_before: "ssthresh = {0} pkt seit {1}", at_time: "{0} bei {1}",
     only_windows: "Keine Änderung und kein Verlust nahe {0}. Diese Seite erklärt Überlastfenster.",
     explain_window: "Überlastfenster von {0}",
-    window: "cwnd", source: "Quelle", cause: "Anlass",
+    window: "cwnd", source: "Quelle", cause: "Anlass", numbers: "Zahlen der Regel", lines: "Zeilen des Skripts",
     light: "Hell", dark: "Dunkel", language: "English",
     unsupported: "Dieser Browser kann den Simulator nicht ausführen ({0}). Die aufgezeichneten Kurven:",
     damaged: "Diese Seite ist beschädigt: {0}",
@@ -100,7 +100,7 @@ const WORDS = {
     yes: "ja", no: "nein", agent: "der Agent", random: "Der Agent handelt zufällig.", neutral: "Der Agent ändert nichts.",
     moved: "Eingaben, die die Aktion geändert haben", saw: "Eingabe", usual: "Median", otherwise: "Aktion mit dem Median",
     no_reason: "Keine einzelne Eingabe: Mit jeder von ihnen auf ihrem Median hätte der Agent dieselbe Aktion gewählt.",
-    before_chapter: "Vorheriges", next_chapter: "Nächstes", run: "Lauf", contents: "Inhalt ({0})",
+    before_chapter: "Vorheriges", next_chapter: "Nächstes", chapter: "Kapitel", run: "Lauf", contents: "Inhalt ({0})",
   },
 };
 
@@ -126,7 +126,8 @@ function fixed_text(value, places) {
   return formats.get(name).format(value);
 }
 
-const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"]], PREFIXED = ["bit/s", "B"];
+const SMALLER = [[1, ""], [1e-3, "m"], [1e-6, "µ"], [1e-9, "n"]];  // prefixes of seconds
 
 function digits(value, places = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
@@ -137,14 +138,24 @@ function digits(value, places = 3) {
 // A value with its unit in a readable notation.
 function quantity(value, unit, places = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (unit === "s") return Math.abs(value) < 1 && value !== 0 ? `${digits(value * 1e3, places)} ms` : `${digits(value, 4)} s`;
-  if (unit === "bit/s" || unit === "B") {
+  if (unit === "s") {
+    const [factor, prefix] = SMALLER.find(([least]) => value === 0 || Math.abs(value) >= least) ?? SMALLER.at(-1);
+    return `${digits(value / factor, prefix ? places : Math.max(places, 4))} ${prefix}s`;
+  }
+  if (PREFIXED.includes(unit)) {
     for (const [factor, prefix] of PREFIXES)
       if (Math.abs(value) >= factor) return `${digits(value / factor, places)} ${prefix}${unit}`;
     return `${digits(value, places)} ${unit}`;
   }
   if (unit === "%") return `${digits(value * 100, places)} %`;
   return unit ? `${digits(value, places)} ${unit}` : digits(value, places);
+}
+
+// A change of a value, with more digits than usual only if the two values would look alike.
+function change_text(before, after, unit) {
+  const texts = (places) => [before, after].map((value) => quantity(value, unit, places));
+  const pairs = [4, 5, 6].map(texts);
+  return arrow(...(pairs.find(([was, is]) => was !== is) ?? pairs[0]));
 }
 
 // A change of a text with a unit; a unit common to both is written once.

@@ -253,19 +253,27 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 
 
 def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
-    from subflow_app.features.exporting.core.study_pages import PAGE_NAME, write_gallery_page
+    from subflow_app.features.exporting.core.study_pages import EXPECTED_S, PAGE_NAME, write_gallery_page
     from subflow_app.features.gallery.core.exhibits import read_exhibit
     from subflow_app.features.library.core.shipped import open_library
     from subflow_app.foundation.files import page_place
+    from subflow_app.terminal.progress import step_bar
 
+    if not as_json:
+        expected = duration_text(len(recipes) * EXPECTED_S)
+        print_note(f"page of {counted(len(recipes), 'experiment')}: about {expected} on one core")
     with ExitStack() as stack:
         store = stack.enter_context(opened_store(database, read_only=True))
         library = open_library()
         if library is not None:
             stack.callback(library.close)
-        exhibits = [read_exhibit(store, each.label, recipe=each, library=library) for each in recipes]
+        step = stack.enter_context(step_bar("page", 2 * len(recipes)))  # each is read, then written
+        exhibits = []
+        for each in recipes:
+            exhibits.append(read_exhibit(store, each.label, recipe=each, library=library))
+            step()
         shown = {each: library if each.is_shipped else store for each in exhibits}
-        path = write_gallery_page(shown, page_place(out, Path(PAGE_NAME).stem))
+        path = write_gallery_page(shown, page_place(out, Path(PAGE_NAME).stem), on_written=step)
         if library is not None:
             tell_simulated(library)
     if as_json:

@@ -32,6 +32,7 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     before = subflow("reproduce", tiny, "--page", "--db", tmp_path / "empty.db")
     assert before.code == 2
     assert "tiny: This experiment was not run here" in before.err
+    assert "page of 1 experiment: about 400 ms on one core" in before.err
     answer = subflow("reproduce", tiny, "--quick", "--db", database, "--jobs", 1)
     assert answer.code == 0, answer.err
     assert "tiny: 2 runs, about" in answer.err

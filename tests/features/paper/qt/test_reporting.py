@@ -58,7 +58,7 @@ def test_report_on_chosen_runs(
         desk.bar.trigger("file.export_report")
 
     text = (tmp_path / "lab.html").read_text()
-    assert "<title>Lab 1</title>" in text
+    assert "<title>Lab 1 – Subflow report</title>" in text
     assert "Report on 2 runs" in text
     assert "Congestion window, 2 runs" in text
     assert "Throughput, 2 runs" not in text

@@ -224,4 +224,4 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
     table = {"caption": "", "heads": [tr("Profile"), tr("Fails by a factor of"), tr("Margin")], "rows": rows}
     chapters = [{**chapter, "texts": [text for text in [*texts, tr(METHOD)] if text], "tables": [table]}]
     title = tr("Counterexample for {entrant}: {claim}", entrant=each.entrant, claim=claim.title)
-    return write_runs(path, title, runs, policies, recorded, chapters=chapters)
+    return write_runs(path, title, runs, policies, recorded, subject="", chapters=chapters)

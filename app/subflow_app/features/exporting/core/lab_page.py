@@ -473,6 +473,7 @@ LAB = PageKind(
         *("sealed.js", "own_numbers.js", "lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
     ),
+    maker="Subflow lab",
 )
 _SHOWS = ("plot", "field", "link")
 MOST_COMBINATIONS = 200

@@ -61,6 +61,11 @@ PAGE_NAME = f"experiments{PAGE_SUFFIX}"
 TITLE = "Experiments of the papers, reproduced"
 MOST_BYTES = 1_500_000
 """Maximum number of packed bytes that the runs of an experiment add to the page, including traces and policies."""
+EXPECTED_S = 0.4
+"""Typical processor time of an experiment on the page, s: reading its results, and drawing its figure.
+
+Source: `subflow reproduce --page`, 47 experiments in 17 s on one core of an x86-64 server.
+"""
 # Number of runs that are overlaid when an experiment is opened; the reader can add the others.
 _MOST_SHOWN = 2
 _PLAIN = " =:/,;()'!*+-.~$&@[]|"  # characters that need no escape in a quoted address
@@ -70,19 +75,22 @@ _NO_RUNS = {
 }
 
 
-def write_gallery_page(exhibits: Mapping[Exhibit, Store | None], path: Path) -> Path:
+def write_gallery_page(
+    exhibits: Mapping[Exhibit, Store | None], path: Path, *, on_written: Callable[[], object] = lambda: None
+) -> Path:
     """Write the page of experiments; an existing file is replaced once the new file is complete.
 
     Args:
         exhibits: the experiments, each with the store of its runs.
         path: the file.
+        on_written: called after each experiment.
 
     Raises:
         ExportError: if the file cannot be written.
         InputError: if no run can be shown, or the program was built without the core for web pages.
         StoreError: if a database cannot be read.
     """
-    return write_file(path, gallery_page(exhibits))
+    return write_file(path, gallery_page(exhibits, on_written=on_written))
 
 
 def gallery_page(
@@ -90,6 +98,7 @@ def gallery_page(
     *,
     shared: str = "",
     render: Callable[[FigurePlan], bytes] = render_figure,
+    on_written: Callable[[], object] = lambda: None,
 ) -> str:
     """The HTML text of the page of experiments.
 
@@ -97,6 +106,7 @@ def gallery_page(
         exhibits: the experiments, each with the store of its runs.
         shared: address of the shared parts, see `page_of`; empty to include them in the page.
         render: draws a figure.
+        on_written: called after each experiment.
 
     Raises:
         InputError: if no run can be shown, or the program was built without the core for web pages.
@@ -117,6 +127,7 @@ def gallery_page(
             chapter = _chapter(exhibit, why_not)
             recorded.append(_recorded(exhibit, chapter, figure))
             chapters.append({**chapter, "group": group.title, "runs": numbers, "shown": _MOST_SHOWN})
+            on_written()
     if not runs:
         raise InputError(f"no page, as no run of these experiments can be shown: {'; '.join(reasons)}")
     known = by_paper([each.results for each in exhibits if each.results is not None])
@@ -132,6 +143,7 @@ def gallery_page(
         "".join(recorded),
         shared=shared,
         language=ENGLISH,
+        subject="",
         chapters=chapters,
         summary=summary,
     )
@@ -265,7 +277,8 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
     numbers = {place: number for number, place in enumerate(run_ids)}
     sweep = {**_pictures(study_of(table), numbers), "points": points}
     recorded = table_html(text_table(table)) + (f"<p>{html_text(table.note)}</p>" if table.note else "")
-    return write_runs(path, table.name, runs, policies, recorded, sweep=sweep)
+    subject = f"sweep of {', '.join(table.keys)}" if table.keys else "sweep"
+    return write_runs(path, table.name, runs, policies, recorded, subject=subject, sweep=sweep)
 
 
 def _pictures(study: SweepStudy, numbers: Mapping[int, int]) -> dict[str, Any]:

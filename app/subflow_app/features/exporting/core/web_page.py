@@ -112,11 +112,13 @@ class PageKind:
         frame: HTML file of the page, with names in braces as placeholders.
         styles: style sheets in order.
         scripts: scripts in order; each uses the previous ones.
+        maker: end of the title that the browser shows in its tab.
     """
 
     frame: str
     styles: tuple[str, ...]
     scripts: tuple[str, ...]
+    maker: str = "Subflow"
 
 
 RUNS = PageKind("page.html", ("page.css",), SCRIPTS)
@@ -139,6 +141,7 @@ _PICTURES = (
     (LINK, "queue_pkts", "Queue (packets)", 1.0),
 )
 _MOST_LINES, _MOST_POINTS = 6, 100
+_MOST_NAMED = 3  # controllers in a title
 
 
 def is_offered() -> bool:
@@ -169,7 +172,14 @@ def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
 
 
 def write_runs(
-    path: Path, title: str, runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes], recorded: str, **told: Any
+    path: Path,
+    title: str,
+    runs: Sequence[Mapping[str, Any]],
+    policies: Iterable[bytes],
+    recorded: str,
+    *,
+    subject: str | None = None,
+    **told: Any,
 ) -> Path:
     """Write a page of runs.
 
@@ -179,12 +189,13 @@ def write_runs(
         runs: documents of the runs.
         policies: policies of the runs.
         recorded: HTML for browsers that do not run the scripts.
+        subject: see `runs_page`.
         told: further entries of the document, by name.
 
     Raises:
         ExportError: if the file cannot be written.
     """
-    return write_file(path, runs_page(title, runs, policies, recorded, **told))
+    return write_file(path, runs_page(title, runs, policies, recorded, subject=subject, **told))
 
 
 def runs_page(
@@ -195,6 +206,7 @@ def runs_page(
     *,
     shared: str = "",
     language: str | None = None,
+    subject: str | None = None,
     **told: Any,
 ) -> str:
     """The HTML text of a page of runs.
@@ -207,6 +219,7 @@ def runs_page(
         shared: address of the shared parts, see `page_of`; empty to include them in the page.
         language: initial language; None for the language of the browser. A page with shared parts is a figure of the
             guide, which receives its English texts from these parts.
+        subject: text that follows `title` in the tab of a browser; None to describe the runs.
         told: further entries of the document, by name.
     """
     profiles = dict.fromkeys(run["profile"] for run in runs)
@@ -219,7 +232,23 @@ def runs_page(
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
     data |= {} if language is None else {"language": language}
-    return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
+    return page_of(
+        data,
+        title,
+        recorded,
+        packed={"told": compact_json(document)},
+        shared=shared,
+        subject=_subject_of(runs) if subject is None else subject,
+    )
+
+
+def _subject_of(runs: Sequence[Mapping[str, Any]]) -> str:
+    """The runs in a few words: ``run with lia and olia, 60 s``."""
+    names = list(dict.fromkeys(flow["controller"] for run in runs for flow in run["flows"] if flow["controller"]))
+    known = [*names[:_MOST_NAMED], *([f"{len(names) - _MOST_NAMED} more"] if len(names) > _MOST_NAMED else [])]
+    head = "run" if len(runs) == 1 else f"{len(runs)} runs"
+    controllers_text = f" with {', '.join(known)}" if known else ""
+    return f"{head}{controllers_text}, {max(run['duration_s'] for run in runs):g} s"
 
 
 def told_words(language: str | None) -> dict[str, Any]:
@@ -301,6 +330,7 @@ def page_of(
     packed: Mapping[str, str] | None = None,
     shared: str = "",
     language: str = ENGLISH,
+    subject: str = "",
 ) -> str:
     """The HTML text of a page.
 
@@ -312,6 +342,7 @@ def page_of(
         packed: further texts to compress, by their names in the frame.
         shared: address of a file with the `shared_parts` for several pages; empty to include them in the page.
         language: language of the page.
+        subject: text that follows `title` in the tab of a browser; may be empty.
     """
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
@@ -329,6 +360,7 @@ def page_of(
         "language": language,
         "version": html.escape(subflow_app.__version__),
         "title": html_text(title),
+        "heading": html_text(" – ".join(part for part in (title, subject, kind.maker) if part)),
         "style": style,
         "recorded": recorded,
         "data": script_text(data),

@@ -34,6 +34,7 @@ h4 { font-size: 0.95rem; margin: 1.2rem 0 0.3rem; }
 nav ul { columns: 2; padding-left: 1.2rem; }
 nav ul ul { columns: 1; }
 nav li { break-inside: avoid-column; }
+nav a { display: inline-block; min-height: 24px; }
 .good { color: #19702f; font-weight: bold; }
 .bad { color: #b3231b; font-weight: bold; }
 a { color: #00548a; }
@@ -75,7 +76,7 @@ def render_html(report: Report) -> bytes:
         '<meta charset="utf-8">',
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{html_text(report.title)}</title>",
+        f"<title>{html_text(report.title)} – Subflow report</title>",
         f"<style>{_STYLE}</style>",
         "</head>",
         "<body>",
@@ -115,11 +116,13 @@ def _element(block: Block, number: int, anchor: str | None, draw: Callable[[Pict
     if isinstance(block, Paragraph):
         return f"<p>{html_text(block.text)}</p>"
     if isinstance(block, Listing):
-        return f"<pre><code>{html_text(block.text)}</code></pre>"
+        return f'<pre tabindex="0"><code>{html_text(block.text)}</code></pre>'
     if isinstance(block, Picture):
         caption = html_text(block.caption)
         return f"<figure>{draw(block, number, caption)}<figcaption>{caption}</figcaption></figure>"
-    return f'<div class="table">{table_html(block)}</div>'
+    # The keyboard reaches a table that is wider than the screen.
+    name = html_text(block.title or ", ".join(column.title for column in block.columns))
+    return f'<div class="table" tabindex="0" role="region" aria-label="{name}">{table_html(block)}</div>'
 
 
 def _svg_figure(picture: Picture, number: int, caption: str) -> str:
