@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
 
+from linux.archive import is_elf
 from subflow_app.distribution import DISTRIBUTION
 
 Entry: TypeAlias = tuple[str, str, str]
@@ -107,11 +108,12 @@ _DROPPED = re.compile(
 
 
 def own_binaries() -> list[tuple[str, str]]:
-    """The compiled core of the installed package, and on Linux the helper that loads controllers into the kernel."""
+    """The compiled core of the installed package, and on Linux the programs and libraries that lie beside it."""
     core = importlib.import_module("subflow_sim._core")
     assert core.__file__ is not None
-    helper = Path(core.__file__).with_name("subflow-kernel-helper")
-    return [(str(each), "subflow_sim") for each in (Path(core.__file__), helper) if each.is_file()]
+    path = Path(core.__file__)
+    beside = (each for each in sorted(path.parent.iterdir()) if each != path and each.is_file() and is_elf(each))
+    return [(str(each), "subflow_sim") for each in (path, *beside)]
 
 
 def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:

@@ -13,6 +13,7 @@ import pytest
 from packaging.utils import canonicalize_name
 from tests.packaging.test_lock import entries
 
+import freezing
 from subflow_app.shell.selftest.checks.parts import KERNEL
 from subflow_app.shell.selftest.worker import CHECKS
 
@@ -53,3 +54,15 @@ def test_every_package_in_the_bundle_is_the_locked_one(bundle: Path) -> None:
     pins = {canonicalize_name(pin.name): {each.version for each in pin.specifier} for pin, _ in entries()}
     assert {name: version for name, version in shipped.items() if version not in pins.get(name, ())} == {}
     assert "numpy" in shipped
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has programs beside the core")
+def test_programs_and_libraries_beside_the_core_are_in_the_bundle(bundle: Path) -> None:
+    inside = bundle / "_internal"
+    wanted = {Path(folder) / Path(path).name for path, folder in freezing.own_binaries()}
+    missing = [str(file) for file in sorted(wanted) if not (inside / file).is_file()]
+    assert missing == []
+    # Started without words, the helper explains itself: it is whole, and needs no library of the system.
+    helper = inside / "subflow_sim" / "subflow-kernel-helper"
+    done = subprocess.run([helper], env={}, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr.split()[:2]) == (2, ["usage:", helper.name])

@@ -92,9 +92,11 @@ def test_licences_are_found_by_the_files_of_the_parts(tmp_path: Path) -> None:
     import dpkt
     import PySide6
 
-    sources = [dpkt.__file__, str(PySide6.__file__), str(ROOT / "assets" / "README.md"), json.__file__, "-", ""]
+    helper = next(path for path, _ in freezing.own_binaries() if path.endswith("subflow-kernel-helper"))
+    sources = [dpkt.__file__, str(PySide6.__file__), str(ROOT / "assets" / "README.md"), json.__file__, "-", "", helper]
     parts = licences.collect(sources, tmp_path / "licenses", ROOT)
-    assert [part.name for part in parts] == ["PyInstaller", "Python", "Subflow", "dpkt", "Qt and PySide6"]
+    assert [part.name for part in parts] == ["PyInstaller", "Python", "Subflow", "dpkt", "libc6", "Qt and PySide6"]
+    assert "subflow-kernel-helper" in parts[-2].note  # its C library
     index = json.loads((tmp_path / "licenses" / "index.json").read_text(encoding="utf-8"))
     assert all((tmp_path / "licenses" / file).read_bytes() for part in index for file in part["files"])
     qt = index[-1]
