@@ -225,6 +225,51 @@ def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:
     assert [file for file in named if not (ROOT / file).is_file()] == []
 
 
+@pytest.fixture
+def smoked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """The commands of a smoke test, which are not run; the core lies in the folder of the test."""
+    commands: list[list[str]] = []
+
+    def run(words: list[str | Path], folder: Path) -> str:
+        commands.append([str(word) for word in words])
+        return str(tmp_path)
+
+    monkeypatch.setattr(smoke, "_run", run)
+    return commands
+
+
+def test_a_wheel_is_installed_without_the_index_and_used(
+    smoked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert smoke.main([str(tmp_path)]) == 1
+    assert f"{tmp_path / 'subflow-kernel-helper'} is missing" in capsys.readouterr().err
+    (tmp_path / "subflow-kernel-helper").touch(mode=0o755)
+    smoked.clear()
+    assert smoke.main([str(tmp_path)]) == 0
+    installs = [words[words.index("install") + 1 :] for words in smoked if "install" in words]
+    for name, (own, others) in zip(smoke.DISTRIBUTIONS, zip(installs[::2], installs[1::2], strict=True), strict=True):
+        assert {"--no-index", "--no-deps", str(tmp_path), name} <= set(own)
+        assert (others[-1], "--no-index" in others) == (name, False)
+    used = [" ".join(words) for words in smoked]
+    for end in ("signatures.json", "runs.db", "subflow --selftest"):
+        assert any(command.endswith(end) for command in used)
+
+
+def test_an_archive_of_sources_is_compiled_if_it_is_the_only_one(
+    smoked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert smoke.main([str(tmp_path), "--wheels"]) == 2
+    assert smoke.main([str(tmp_path), "--sources"]) == 1
+    assert f"{tmp_path} contains 0 archives" in capsys.readouterr().err
+    for name in smoke.DISTRIBUTIONS:
+        (tmp_path / f"{name.replace('-', '_')}-0.1.0.tar.gz").touch()
+    (tmp_path / "subflow-kernel-helper").touch(mode=0o755)
+    assert smoke.main([str(tmp_path), "--sources"]) == 0
+    assert [words[-1] for words in smoked if "install" in words] == [
+        str(tmp_path / f"{name.replace('-', '_')}-0.1.0.tar.gz") for name in smoke.DISTRIBUTIONS
+    ]
+
+
 def test_nothing_is_published_that_was_not_tried_and_attested(workflow: dict[str, Any]) -> None:
     jobs = workflow["jobs"]
     assert set(jobs["publish"]["needs"]) == {"installer", "smoke"}
