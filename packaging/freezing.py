@@ -39,7 +39,7 @@ EXCLUDED_MODULES = [
     "pyarrow", "zstandard._cffi", "zstandard.backend_cffi", "PIL._avif", "PIL._webp", "PIL.ImageTk",
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",
     # Dependencies of the parts above, or of unused network services.
-    "requests", "urllib3", "certifi", "yaml", "attr", "attrs", "lxml",
+    "requests", "urllib3", "certifi", "attr", "attrs", "lxml",
     # Subflow connects to no server; hashlib computes its hashes without OpenSSL, too.
     "ssl", "_ssl", "_hashlib",
 ]  # fmt: skip

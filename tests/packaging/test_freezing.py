@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import tomllib
 from importlib import metadata
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 from tests.helpers.members import for_each
 
 import freezing
@@ -17,6 +20,21 @@ import licences
 import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_no_library_that_the_program_depends_on_is_excluded() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["train"], *extras["pcap"]]
+    names = {canonicalize_name(re.split("[<>=]", each)[0]) for each in wanted}
+    modules = {
+        module
+        for module, owners in metadata.packages_distributions().items()
+        if names & {canonicalize_name(owner) for owner in owners}
+    }
+    assert {"yaml", "numpy", "dpkt"} <= modules
+    # The second package of PyTorch only contains names of the first.
+    assert modules & set(freezing.EXCLUDED_MODULES) == {"functorch"}
 
 
 @for_each(
