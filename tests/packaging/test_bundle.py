@@ -7,15 +7,37 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from packaging.utils import canonicalize_name
+from tests.helpers.members import for_each
+from tests.packaging import conftest
 from tests.packaging.test_lock import entries
 
 import freezing
 from subflow_app.shell.selftest.checks.parts import KERNEL
 from subflow_app.shell.selftest.worker import CHECKS
+
+
+@for_each(
+    ("reason", "is_packaged", "outcome"),
+    [
+        ("needs makensis of the package nsis", True, "failed"),
+        ("a bare system can be made by root alone", True, "failed"),
+        ("needs makensis of the package nsis", False, "skipped"),
+        ("starts the program a dozen times: --full", True, "skipped"),
+    ],
+)
+def test_a_trial_of_packages_fails_where_something_is_missing(reason: str, is_packaged: bool, outcome: str) -> None:
+    item: Any = SimpleNamespace(config=SimpleNamespace(getoption={"--packaged": is_packaged}.get))
+    report: Any = SimpleNamespace(skipped=True, outcome="skipped", longrepr=("test.py", 1, f"Skipped: {reason}"))
+    hook = conftest.pytest_runtest_makereport(item)
+    next(hook)
+    with pytest.raises(StopIteration):
+        hook.send(report)
+    assert report.outcome == outcome
 
 
 @pytest.fixture(scope="module")
