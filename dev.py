@@ -45,8 +45,8 @@ try:
 except ImportError:  # Windows: two calls at once are not kept apart there
     fcntl = None  # type: ignore[assignment]
 
-OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
-SYSTEMS = "Debian 12 or 13, Ubuntu 22.04 or 24.04"  # whose packages have one of these
+OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 14)
+SYSTEMS = "Debian 12 or 13 (tried), Ubuntu 22.04, 24.04 or 26.04 (not tried)"  # their packages have one of these
 ROOT = Path(__file__).resolve().parent
 BUILD, VENV = ROOT / "build", ROOT / ".venv"
 LOGS, PACKAGE = BUILD / "logs", BUILD / "package" / "dist" / "subflow"
@@ -91,6 +91,12 @@ PACKAGE_PACKAGES = (
     *("debootstrap", "x11-utils", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
     *("nsis", "p7zip-full", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
+OTHER_SYSTEMS = ("wine64",)  # runs the installer for Windows
+INSTALLERS = {
+    "linux": ("subflow_*.deb", "subflow-*-linux-*.tar.*"),
+    "win32": ("Subflow-*-Setup.exe",),
+    "darwin": ("Subflow-*.dmg",),
+}
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 EXTRAS = ("build", "train", "envs", "cluster", "pcap", "docs", "package", "dev")
 
@@ -506,11 +512,30 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
     return code or (1 if failed else 0)
 
 
+def lacking_packages() -> list[str]:
+    """A line for the frozen program and for each kind of installer that is missing, or older than the program."""
+    program = PACKAGE / ("subflow.exe" if os.name == "nt" else "subflow")
+    if not program.is_file():
+        return [f"{program} is missing: nothing is frozen."]
+    lacking = []
+    for pattern in INSTALLERS.get(sys.platform, ()):
+        found = [path.stat().st_mtime for path in PACKAGE.parents[1].glob(pattern)]
+        if not found:
+            lacking.append(f"{PACKAGE.parents[1] / pattern} is missing: nothing can be installed.")
+        elif max(found) < program.stat().st_mtime:
+            lacking.append(f"{PACKAGE.parents[1] / pattern} is older than {program}, so it contains another program.")
+    return lacking
+
+
 def test_package(pytest_arguments: list[str]) -> int:
-    """Tries what `package` has made: its self-test, the installers, and a bare system where root may make one."""
-    if not PACKAGE.is_dir():
-        raise SetUpError(f"{PACKAGE} holds no package. Make it first: python3 dev.py package")
-    set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
+    """Tries what `package` has made: its self-test, the installers, and bare systems, which only root can make.
+
+    Raises:
+        SetUpError: if the program or an installer is missing, or an installer is older than the program.
+    """
+    if lacking := lacking_packages():
+        raise SetUpError("\n".join((*lacking, "Make them first: python3 dev.py package")))
+    set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES, *OTHER_SYSTEMS))
     words = ["--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
     return subprocess.call([str(BIN / "pytest"), *words], cwd=ROOT, env=child_environment())
 

@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
 
+from linux.archive import is_elf
 from subflow_app.distribution import DISTRIBUTION
 
 Entry: TypeAlias = tuple[str, str, str]
@@ -38,7 +39,7 @@ EXCLUDED_MODULES = [
     "pyarrow", "zstandard._cffi", "zstandard.backend_cffi", "PIL._avif", "PIL._webp", "PIL.ImageTk",
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",
     # Dependencies of the parts above, or of unused network services.
-    "requests", "urllib3", "certifi", "yaml", "attr", "attrs", "lxml",
+    "requests", "urllib3", "certifi", "attr", "attrs", "lxml",
     # Subflow connects to no server; hashlib computes its hashes without OpenSSL, too.
     "ssl", "_ssl", "_hashlib",
 ]  # fmt: skip
@@ -107,11 +108,12 @@ _DROPPED = re.compile(
 
 
 def own_binaries() -> list[tuple[str, str]]:
-    """The compiled core of the installed package, and on Linux the programs for the kernel that lie beside it."""
+    """The compiled core of the installed package, and on Linux the programs and libraries that lie beside it."""
     core = importlib.import_module("subflow_sim._core")
     assert core.__file__ is not None
-    beside = (Path(core.__file__).with_name(name) for name in ("subflow-kernel-helper", "libsubflow-mptcp.so"))
-    return [(str(each), "subflow_sim") for each in (Path(core.__file__), *beside) if each.is_file()]
+    path = Path(core.__file__)
+    beside = (each for each in sorted(path.parent.iterdir()) if each != path and each.is_file() and is_elf(each))
+    return [(str(each), "subflow_sim") for each in (path, *beside)]
 
 
 def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:

@@ -42,6 +42,8 @@ _ADS_NOTE = (
     "Used under the LGPL, version 2.1; its sources are at "
     "https://github.com/githubuser0xFFFF/Qt-Advanced-Docking-System. " + _REPLACEABLE.format(folder="PySide6QtAds")
 )
+_CONTAINED = {"subflow-kernel-helper": "libc6"}
+"""Programs of ours that contain a library of the system, with the library's Debian package."""
 
 
 class LicenceError(Exception):
@@ -85,6 +87,7 @@ def collect(sources: Iterable[str | Path], folder: Path, root: Path) -> list[Par
     Raises:
         LicenceError: if a file belongs to no known part, or a part lacks a licence text.
     """
+    sources = list(sources)
     parts = {"Subflow": _own_part(root), "Python": _python_part(), "PyInstaller": _bootloader_part()}
     others = []
     for source in sorted({Path(source) for source in sources if source and source != "-"}):
@@ -98,6 +101,9 @@ def collect(sources: Iterable[str | Path], folder: Path, root: Path) -> list[Par
     if unknown := [str(source) for source in others if source not in packages]:
         raise LicenceError(f"the origin of these files of the bundle is unknown: {', '.join(unknown)}")
     parts |= {package: _system_part(package) for package in sorted(set(packages.values()))}
+    for program in sorted(_CONTAINED.keys() & {Path(source).name for source in sources if source}):
+        part = parts[_CONTAINED[program]] = _system_part(_CONTAINED[program])
+        part.note = f"Part of the program {program}, whose source is Subflow's. {part.note}"
     ordered = sorted(parts.values(), key=lambda part: (_KINDS.index(part.kind), part.name.lower()))
     if without := [part.name for part in ordered if not part.texts]:
         raise LicenceError(f"no licence text was found for {', '.join(without)}")

@@ -139,6 +139,20 @@ class VirtualScreen:
                 shown[number] = title[1]
         return shown
 
+    def place(self, title: str) -> tuple[int, int, int, int]:
+        """Left, top, width and height in pixels of the window whose title contains the text, with its frame.
+
+        Raises:
+            ScreenError: if no such window exists, or xwininfo is not installed.
+        """
+        number = self._number(title)
+        told = self._ask("xwininfo", "-frame", "-id", number)
+        figures = re.findall(r"^  (?:Absolute upper-left [XY]|Width|Height): +(-?\d+)$", told, re.MULTILINE)
+        if len(figures) != 4:
+            raise ScreenError(f'the window "{title}" has closed')
+        left, top, width, height = map(int, figures)
+        return left, top, width, height
+
     def wait_for_title(self, wanted: str, program: subprocess.Popen[Any], patience_s: float = _PATIENCE_S) -> str:
         """Waits until a window's title contains the text; returns the whole title.
 
@@ -163,10 +177,14 @@ class VirtualScreen:
         Raises:
             ScreenError: if no such window exists, or xdotool is not installed.
         """
-        numbers = [number for number, shown in self.titles().items() if title in shown]
-        if not numbers:
-            raise ScreenError(f'no window "{title}" to press {key} in')
-        self._ask("xdotool", "windowfocus", "--sync", numbers[0], "key", key)
+        self._ask("xdotool", "windowfocus", "--sync", self._number(title), "key", key)
+
+    def _number(self, title: str) -> str:
+        shown = self.titles()
+        number = next((number for number, each in shown.items() if title in each), None)
+        if number is None:
+            raise ScreenError(f'no window "{title}"; shown are {list(shown.values())}')
+        return number
 
     def _ask(self, *words: str) -> str:
         environment = os.environ | {"DISPLAY": self.display, "LC_ALL": "C.UTF-8"}

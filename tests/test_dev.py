@@ -33,7 +33,13 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
         (root / folder).mkdir(parents=True)
     for file in ("CMakeLists.txt", "pyproject.toml", "sim/core/link.cpp", "sim/core/cc/lia.h", "app/window.py"):
         (root / file).write_text("first version", encoding="utf-8")
-    folders = {"ROOT": "", "BUILD": "build", "LOGS": "build/logs", "PACKAGE": "build/package", "VENV": ".venv"}
+    folders = {
+        "ROOT": "",
+        "BUILD": "build",
+        "LOGS": "build/logs",
+        "PACKAGE": "build/package/dist/subflow",
+        "VENV": ".venv",
+    }
     for name, place in {**folders, "ENVIRONMENT_STAMP": ".venv/environment", "CORE_STAMP": ".venv/core"}.items():
         monkeypatch.setattr(module, name, root / place)
     return module
@@ -46,13 +52,13 @@ def test_an_old_python_can_read_it_far_enough_to_say_which_one_it_needs() -> Non
     assert ast.parse(SOURCE.read_text(encoding="utf-8"), feature_version=(3, 8)).body
 
 
-@for_each("version", [(3, 10, 12), (3, 14, 0)])
+@for_each("version", [(3, 10, 12), (3, 15, 0)])
 def test_a_python_out_of_range_ends_with_what_is_needed(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, version: tuple[int, int, int]
 ) -> None:
     monkeypatch.setattr(sys, "version_info", version)
     monkeypatch.setattr(dev.shutil, "which", lambda name: None)  # no other Python is installed
-    with pytest.raises(SystemExit, match=r"needs Python 3\.11 to 3\.13"):
+    with pytest.raises(SystemExit, match=r"needs Python 3\.11 to 3\.14"):
         dev.use_supported_python()
 
 
@@ -313,9 +319,25 @@ def test_a_package_that_was_not_made_cannot_be_tested(
     dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["dev.py", "test-package"])
-    assert dev.main() == 1
-    assert f"{dev.PACKAGE} holds no package" in (told := capsys.readouterr().err)
-    assert "python3 dev.py package" in told
+    monkeypatch.setattr(sys, "platform", "linux")
+    output = dev.BUILD / "package"
+
+    def refused() -> str:
+        assert dev.main() == 1
+        *lacking, remedy = capsys.readouterr().err.strip().splitlines()
+        assert remedy == "Make them first: python3 dev.py package"
+        return "\n".join(lacking)
+
+    assert refused() == f"{dev.PACKAGE / 'subflow'} is missing: nothing is frozen."
+    dev.PACKAGE.mkdir(parents=True)
+    (dev.PACKAGE / "subflow").touch()
+    (output / "subflow-0.1.0-linux-x86_64.tar.xz").touch()
+    assert refused() == f"{output / 'subflow_*.deb'} is missing: nothing can be installed."
+    (output / "subflow_0.1.0_amd64.deb").touch()
+    os.utime(output / "subflow_0.1.0_amd64.deb", (0, 0))
+    assert refused().startswith(f"{output / 'subflow_*.deb'} is older than")
+    os.utime(output / "subflow_0.1.0_amd64.deb")
+    assert dev.lacking_packages() == []
 
 
 class _HandedOver(Exception):  # noqa: N818 - not an error

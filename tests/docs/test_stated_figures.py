@@ -7,16 +7,19 @@ that a change of the figure leads here.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import typer.main
 from numpy.typing import NDArray
 from tests.helpers.networks import column, run
 
 from subflow_app.features.editor.core.scenario_source import open_scenario
+from subflow_app.shell.commands import app
 from subflow_sim import Simulation
 from subflow_sim.params import HEADER_BYTES
 from subflow_sim.scenario import parse_scenario
@@ -173,3 +176,95 @@ def test_lost_syns_are_sent_again_when_the_guide_says() -> None:
     assert times == [0, *map(int, re.findall(r"\d+", listed))]
     assert "is sent again five times at intervals of 1 s, then after 2, 4, 8 s and so on" in text
     assert [round(mark.time_s) for mark in simulation.take_marks() if mark.kind == "closed"] == [int(given_up)]
+
+
+# Figures of speed and accuracy depend on version and machine. In the README and the guide, a link to a section of the
+# page of origins follows them in the same paragraph.
+
+_NUMBER = r"\d[\d\u00a0.,  ]*"
+_SPEED = re.compile(
+    rf"{_NUMBER} ?(?:thousand |million )?(?:data )?(?:packets|decisions|steps|events) (?:per|a) (?:CPU-)?second"
+    rf"|{_NUMBER} ?(?:s|seconds|minutes|hours) of (?:CPU|processor) time"
+    rf"|\b(?:{_NUMBER}(?:to {_NUMBER})?|(?:two|three|five|half)(?: to three)? )(?:minutes?|hours?)\b"
+    r"|\b(?:takes?|took) (?:about )?an hour"
+)
+_ACCURACY = re.compile(rf"within {_NUMBER}%|within a factor of {_NUMBER}|{_NUMBER}of (?:its |the )?{_NUMBER}cases")
+_COMPARED = re.compile(r"Linux|kernel|in the simulator")
+_ORIGIN = re.compile(r"\]\((?:[./\w-]*/)?origins\.md#([\w-]+)\)")
+_TREE: Any = typer.main.get_command(app)
+
+# Minutes and hours of people and of simulations, and hidden notes.
+_OF_OTHERS = re.compile(
+    r"lab takes 30 to 45 minutes|30 to 45 minutes of work|Thirty to forty-five minutes|a plan for three hours"
+    r"|(?:slots|epochs) take [\d.]+ hours at a round trip|<!--.*?-->"
+)
+
+
+def _paragraphs(page: Path) -> list[str]:
+    """Paragraphs and entries of lists on one line each, without listings; a table belongs to the paragraph above it."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    blocks: list[str] = []
+    for block in re.split(r"\n\s*\n|\n(?=- |\d+\. )", text):
+        if block.lstrip().startswith("|") and blocks:
+            blocks[-1] += f" {block}"
+        else:
+            blocks.append(block)
+    return [" ".join(block.split()) for block in blocks]
+
+
+def _stated(paragraph: str) -> list[str]:
+    """Figures of speed, and figures of accuracy beside Linux, in a paragraph."""
+    text = _OF_OTHERS.sub("", paragraph)
+    return _SPEED.findall(text) + (_ACCURACY.findall(text) if _COMPARED.search(text) else [])
+
+
+PAGES_WITH_FIGURES = [
+    DOCS.parent / "README.md",
+    # The report is made from stored runs, and names the version of each.
+    *(page for page in sorted(DOCS.rglob("*.md")) if page.name not in ("origins.md", "report.md")),
+]
+
+
+def test_a_figure_of_speed_or_accuracy_links_to_its_origin() -> None:
+    sections = set(_origins())
+    without, used = [], set()
+    for page in PAGES_WITH_FIGURES:
+        for paragraph in _paragraphs(page):
+            links = set(_ORIGIN.findall(paragraph))
+            assert links <= sections, page
+            used |= links
+            if not links and (figures := _stated(paragraph)):
+                without.append(f"{page.relative_to(DOCS.parent)}: {figures[0]} in: {paragraph[:100]}")
+    assert without == []
+    assert used == sections
+
+
+def test_the_finder_sees_figures_and_leaves_those_of_simulations_alone() -> None:
+    assert _stated("14 to 26 million packets per second") == ["26 million packets per second"]
+    assert _stated("took an hour (495 s of CPU time)") == ["took an hour", "495 s of CPU time"]
+    assert _stated("A training takes two to three minutes.") == ["two to three minutes"]
+    assert _stated("goodput is within 10 % of Linux in 67 of the 68 cases") == ["within 10 %", "67 of the 68 cases"]
+    for text in ("a round trip of 40 ms", "it loses 2 % after 10 s", "They share within 5 %.", "shown in ten minutes"):
+        assert _stated(text) == [], text
+
+
+def _origins() -> dict[str, dict[str, str]]:
+    """Entries of each section of the page of origins, by the anchor of the section."""
+    _, *parts = re.split(r"^## (.+)$", (DOCS / "origins.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {
+        heading.lower().replace(" ", "-"): dict(re.findall(r"^- (\w+): (.+)$", text, re.MULTILINE))
+        for heading, text in zip(parts[::2], parts[1::2], strict=True)
+    }
+
+
+def test_an_origin_names_version_machine_and_command() -> None:
+    version = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+    for section, entries in _origins().items():
+        assert [*entries] == ["Version", "Machine", "Command"], section
+        assert re.match(r"\d+\.\d+\.\d+ \([0-9a-f]{8}\)", entries["Version"]), section
+        # A release needs measurements of its own, or a reason to keep those of an earlier one.
+        assert entries["Version"].startswith(version), section
+        assert "virtual machine" in entries["Machine"], section
+        words = entries["Command"].strip("`").split()
+        assert words[0] == "subflow", section
+        assert words[1] in _TREE.commands, section

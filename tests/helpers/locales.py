@@ -18,6 +18,12 @@ _CATEGORIES = (
 )
 
 
+def locale_source(name: str) -> str:
+    """Source for localedef of a locale (``tr_TR``) without the collation of its language."""
+    copied = dict.fromkeys(_CATEGORIES, name) | {"COLLATE": "POSIX"}
+    return "".join(f'LC_{key}\ncopy "{of}"\nEND LC_{key}\n' for key, of in copied.items())
+
+
 def made_locales(names: Iterable[str]) -> Path:
     """The folder for LOCPATH with these locales (``tr_TR``) in UTF-8, kept between runs of the tests."""
     if shutil.which("localedef") is None or not _SOURCES.is_dir():
@@ -28,8 +34,7 @@ def made_locales(names: Iterable[str]) -> Path:
         if made.is_dir():
             continue
         source = _CACHE / f"{name}.source"
-        copied = dict.fromkeys(_CATEGORIES, name) | {"COLLATE": "POSIX"}
-        source.write_text("".join(f'LC_{key}\ncopy "{of}"\nEND LC_{key}\n' for key, of in copied.items()))
+        source.write_text(locale_source(name))
         part = _CACHE / f"{name}.part"
         subprocess.run(["localedef", "-c", "-i", source, "-f", "UTF-8", part], capture_output=True, check=True)
         part.rename(made)

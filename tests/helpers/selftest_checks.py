@@ -38,6 +38,11 @@ def _talks(_place: Place) -> str:
 
 
 def _warns(_place: Place) -> str:
+    warnings.warn("this is wrong", RuntimeWarning, stacklevel=1)
+    return "done"
+
+
+def _deprecates(_place: Place) -> str:
     warnings.warn("this will go", DeprecationWarning, stacklevel=1)
     return "done"
 
@@ -60,7 +65,7 @@ def _writes(place: Place) -> str:
 
 CHECKS = tuple(
     Check(run.__name__.strip("_"), run, 0.5 if run is _hangs else 60.0)
-    for run in (_well, _wrong, _left_out, _bug, _talks, _warns, _crashes, _hangs, _writes)
+    for run in (_well, _wrong, _left_out, _bug, _talks, _warns, _deprecates, _crashes, _hangs, _writes)
 )
 
 

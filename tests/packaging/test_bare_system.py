@@ -7,6 +7,7 @@ program runs without. Screenshots go to build/package/screenshots, measurements 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from typing import Any
 
 import pytest
 from tests.helpers.bare_system import USER, USER_ID, BareSystem, NoBareSystem, base_archive
+from tests.helpers.locales import locale_source
 from tests.helpers.waiting import wait_until
 from tests.packaging.conftest import OUTPUT
 
@@ -27,7 +29,7 @@ from virtual_screen import VirtualScreen
 pytestmark = pytest.mark.timeout(1800)
 
 SUITES = ("bookworm", "trixie")
-"""Releases of Debian; all but the first need --full."""
+"""Releases of Debian: 12 and 13."""
 
 # Packages by which a desktop finds the program of a file; the package itself does not need them.
 DESKTOP = ("desktop-file-utils", "libfile-mimeinfo-perl", "libglib2.0-bin", "shared-mime-info", "xdg-utils")
@@ -45,10 +47,9 @@ NOT_OF_THE_PACKAGE = (
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Runs each test on the first release, and with --full on the others too."""
+    """Runs each test on every release."""
     if "suite" in metafunc.fixturenames:
-        suites = SUITES if metafunc.config.getoption("--full") else SUITES[:1]
-        metafunc.parametrize("suite", suites, scope="module")
+        metafunc.parametrize("suite", SUITES, scope="module")
 
 
 def newest(pattern: str) -> Path:
@@ -234,6 +235,48 @@ def test_the_window_shows_and_runs_the_demo(
 def _stored_runs(system: BareSystem) -> int:
     told = system.run(["subflow", "runs", "--json"], user=True, check=False)
     return len(json.loads(told.stdout)) if told.returncode == 0 else 0
+
+
+# Alphabets, digits and directions of many languages. In the first three, the capital of "i" is not "I".
+LOCALES = ("tr_TR", "az_AZ", "ku_TR", "de_DE", "el_GR", "ar_EG", "fa_IR", "hi_IN", "th_TH", "ja_JP", "C", "POSIX")
+
+
+@pytest.fixture
+def locales(installed: BareSystem) -> Iterator[dict[str, dict[str, str]]]:
+    """Variables that choose each locale; the C library of the system makes them itself."""
+    installed.apt_get("install", "--no-install-recommends", "locales")
+    folder = installed.root / "srv/locales"
+    folder.mkdir()
+    variables = {}
+    for name in LOCALES:
+        variables[name] = {"LC_ALL": name if name in ("C", "POSIX") else f"{name}.UTF-8", "LOCPATH": "/srv/locales"}
+        if name not in ("C", "POSIX"):
+            (folder / f"{name}.source").write_text(locale_source(name), encoding="utf-8")
+            made = [f"/srv/locales/{name}.source", "-f", "UTF-8", f"/srv/locales/{name}.UTF-8"]
+            installed.run(["localedef", "-c", "-i", *made], check=False)  # it warns about the collation
+            charmap = installed.run(["locale", "charmap"], environment=variables[name]).stdout
+            assert charmap == "UTF-8\n", f"the C library does not take {name}"
+    yield variables
+    shutil.rmtree(folder)
+
+
+def test_the_window_opens_in_every_locale_and_fits_a_screen_of_800x600(
+    installed: BareSystem, locales: dict[str, dict[str, str]], suite: str, tmp_path: Path
+) -> None:
+    with VirtualScreen(800, 600) as small:
+        desktop = subprocess.Popen(["openbox"], env=os.environ | {"DISPLAY": small.display}, stderr=subprocess.DEVNULL)
+        try:
+            for name, variables in locales.items():
+                log = tmp_path / f"{name}.log"
+                with opened(installed, ["subflow"], small, log, "— Subflow", environment=variables):
+                    picture(small, suite, f"800x600-{name}")
+                    left, top, width, height = small.place("— Subflow")
+                    assert min(left, top) >= 0, name
+                    assert left + width <= 800, name
+                    assert top + height <= 600, name
+        finally:
+            desktop.terminate()
+            desktop.wait()
 
 
 def test_a_terminal_without_a_display_is_told_so_in_one_line(installed: BareSystem) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+import tomllib
 from importlib import metadata
 from importlib.machinery import SourcelessFileLoader
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 from tests.helpers.members import for_each
 
 import freezing
@@ -17,6 +20,21 @@ import licences
 import sizes
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_no_library_that_the_program_depends_on_is_excluded() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *extras["train"], *extras["pcap"]]
+    names = {canonicalize_name(re.split("[<>=]", each)[0]) for each in wanted}
+    modules = {
+        module
+        for module, owners in metadata.packages_distributions().items()
+        if names & {canonicalize_name(owner) for owner in owners}
+    }
+    assert {"yaml", "numpy", "dpkt"} <= modules
+    # The second package of PyTorch only contains names of the first.
+    assert modules & set(freezing.EXCLUDED_MODULES) == {"functorch"}
 
 
 @for_each(
@@ -92,9 +110,11 @@ def test_licences_are_found_by_the_files_of_the_parts(tmp_path: Path) -> None:
     import dpkt
     import PySide6
 
-    sources = [dpkt.__file__, str(PySide6.__file__), str(ROOT / "assets" / "README.md"), json.__file__, "-", ""]
+    helper = next(path for path, _ in freezing.own_binaries() if path.endswith("subflow-kernel-helper"))
+    sources = [dpkt.__file__, str(PySide6.__file__), str(ROOT / "assets" / "README.md"), json.__file__, "-", "", helper]
     parts = licences.collect(sources, tmp_path / "licenses", ROOT)
-    assert [part.name for part in parts] == ["PyInstaller", "Python", "Subflow", "dpkt", "Qt and PySide6"]
+    assert [part.name for part in parts] == ["PyInstaller", "Python", "Subflow", "dpkt", "libc6", "Qt and PySide6"]
+    assert "subflow-kernel-helper" in parts[-2].note  # its C library
     index = json.loads((tmp_path / "licenses" / "index.json").read_text(encoding="utf-8"))
     assert all((tmp_path / "licenses" / file).read_bytes() for part in index for file in part["files"])
     qt = index[-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 import shutil
@@ -13,15 +14,22 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+import dev
 import pytest
 from ruamel.yaml import YAML
+from tests.packaging.test_bare_system import SUITES
 
 import freezing
 import locked
+import project_urls
+import release
+import smoke
 from linux import deb, needs, tarball
+from subflow_app.foundation import citation
 from subflow_sim import _core
 
 ROOT = Path(__file__).resolve().parents[2]
+PROJECTS = (ROOT / "pyproject.toml", ROOT / "sim" / "pyproject.toml")
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").iterdir())
 
 
@@ -82,15 +90,22 @@ def test_each_system_has_an_installer_and_is_tried_before_and_after_it(workflow:
     assert {system for start, system in systems.items() for one in matrix if one["os"].startswith(start)} == {
         *systems.values()
     }
-    steps = _steps(workflow)
-    assert {step["with"]["python-version"] for step in steps if "python-version" in step.get("with", {})} == {
-        ".".join(map(str, locked.PYTHON))  # the version whose packages are locked
-    }
+    steps = workflow["jobs"]["installer"]["steps"]
+    (python,) = (step["with"]["python-version"] for step in steps if "python-version" in step.get("with", {}))
+    assert python == ".".join(map(str, locked.PYTHON))  # the version whose packages are locked
     (frozen,) = (step["run"] for step in steps if step.get("name") == "Self-test of the frozen program")
     for system in systems.values():
         assert f"{system}) program=" in frozen
         (installed,) = (step["run"] for step in steps if step.get("name") == f"Install, self-test, remove ({system})")
-        assert "--selftest" in installed
+        assert installed.count("--selftest") == (2 if system == "Linux" else 1)  # the package, and the tarball
+
+
+def test_programs_for_macos_run_on_the_oldest_system_that_they_name(workflow: dict[str, Any]) -> None:
+    oldest = freezing.MAC_PROPERTIES["LSMinimumSystemVersion"]
+    assert workflow["jobs"]["installer"]["env"]["MACOSX_DEPLOYMENT_TARGET"] == oldest
+    for folder in (ROOT, ROOT / "sim"):
+        settings = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["cibuildwheel"]
+        assert settings["macos"]["environment"] == {"MACOSX_DEPLOYMENT_TARGET": oldest}
 
 
 def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle: Path, tmp_path: Path) -> None:
@@ -114,6 +129,8 @@ def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle
 SYSTEMS = {"Debian 12": (2, 36), "Ubuntu 22.04": (2, 35), "Ubuntu 24.04": (2, 39)}
 """Version of the C library of each system."""
 
+DEBIANS = {"bookworm": "12", "trixie": "13"}
+
 
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
 
@@ -125,12 +142,15 @@ def test_what_people_are_told_about_installers_is_true() -> None:
     (debian,) = (system for system, file in rows.items() if file.endswith(".deb"))
     named = re.findall(r"(?:Debian|Ubuntu) [\d.]+", debian)
     assert len(named) == 2
+    # The releases of Debian that need no mark are those on which the package is tried.
+    assert debian.startswith(f"Debian {' and '.join(DEBIANS[suite] for suite in SUITES)};")
     assert min(SYSTEMS[system] for system in named) >= promised
     # The image has the name from our script, and the systems are those of its content.
     (mac,) = (system for system, file in rows.items() if file == "Subflow-VERSION-macos-arm64.dmg")
     assert (
         mac
         == f"macOS {str(freezing.MAC_PROPERTIES['LSMinimumSystemVersion']).partition('.')[0]} and later, Apple silicon"
+        " (not tried)"
     )
 
 
@@ -154,8 +174,10 @@ def test_what_takes_long_is_made_each_night() -> None:
 
 def test_the_wheels_of_the_simulator_are_made_for_three_systems_and_tried(workflow: dict[str, Any]) -> None:
     job = workflow["jobs"]["wheels"]
-    assert {one["name"] for one in job["strategy"]["matrix"]["include"]} == {"linux", "windows", "macos"}
-    assert any("build --sdist sim" in step.get("run", "") for step in job["steps"])
+    matrix = job["strategy"]["matrix"]
+    assert {one["name"] for one in matrix["system"]} == {"linux", "windows", "macos"}
+    assert {(one["name"], one["folder"]) for one in matrix["package"]} == {("simulator", "sim"), ("workbench", ".")}
+    assert any("build --sdist" in step.get("run", "") for step in job["steps"])
     told = tomllib.loads((ROOT / "sim" / "pyproject.toml").read_text(encoding="utf-8"))
     settings, own = told["tool"]["cibuildwheel"], told["project"]
     assert {"linux", "macos", "windows"} < set(settings)
@@ -165,6 +187,21 @@ def test_the_wheels_of_the_simulator_are_made_for_three_systems_and_tried(workfl
     # The versions of Python and numpy are those of the workbench, which contains it.
     whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     assert own["requires-python"] == whole["project"]["requires-python"]
+    # The newest Python is the newest that Qt's bindings take, and each version has its wheels and is tried.
+    oldest, beyond = map(int, re.findall(r"3\.(\d+)", own["requires-python"]))
+    assert f"<3.{beyond}" in str(metadata.metadata("PySide6_Essentials")["Requires-Python"]).split(",")
+    versions = range(oldest, beyond)
+    for table in (told, whole):
+        of_table = table["tool"]["cibuildwheel"]
+        assert of_table["build"].split() == [f"cp3{minor}-*" for minor in versions]
+        assert of_table["skip"] == settings["skip"]
+        listed = [f"Programming Language :: Python :: 3.{minor}" for minor in versions]
+        assert [each for each in table["project"]["classifiers"] if ":: Python ::" in each] == listed
+    smoke = workflow["jobs"]["smoke"]["strategy"]["matrix"]
+    assert smoke["python"] == [f"3.{minor}" for minor in versions]
+    assert {one.partition("-")[0] for one in smoke["os"]} == {"ubuntu", "windows", "macos"}
+    (libraries,) = (step["run"] for step in workflow["jobs"]["smoke"]["steps"] if "apt-get" in step.get("run", ""))
+    assert set(dev.QT_PACKAGES) <= set(libraries.split())
     assert own["dependencies"] == [one for one in whole["project"]["dependencies"] if one.startswith("numpy")]
     assert own["optional-dependencies"]["envs"] == whole["project"]["optional-dependencies"]["envs"]
     assert told["build-system"] == whole["build-system"]
@@ -183,8 +220,118 @@ def test_a_change_is_tried_on_three_systems_before_it_lands() -> None:
 def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:
     scripts = "\n".join(step.get("run", "") for step in _steps(workflow))
     assert "python dev.py package" in scripts
-    assert (ROOT / "dev.py").is_file()
-    version = re.search(r"sed -n '(.+)' pyproject\.toml", scripts)
-    assert version is not None
-    told = subprocess.check_output(["sed", "-n", version[1], ROOT / "pyproject.toml"], text=True).split()
-    assert told == [re.findall(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M)[0]]
+    named = set(re.findall(r"python3? (\S+\.py)", scripts))
+    assert named >= {"dev.py", "packaging/release.py", "packaging/smoke.py"}
+    assert [file for file in named if not (ROOT / file).is_file()] == []
+
+
+@pytest.fixture
+def smoked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
+    """The commands of a smoke test, which are not run; the core lies in the folder of the test."""
+    commands: list[list[str]] = []
+
+    def run(words: list[str | Path], folder: Path) -> str:
+        commands.append([str(word) for word in words])
+        return str(tmp_path)
+
+    monkeypatch.setattr(smoke, "_run", run)
+    return commands
+
+
+def test_a_wheel_is_installed_without_the_index_and_used(
+    smoked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert smoke.main([str(tmp_path)]) == 1
+    assert f"{tmp_path / 'subflow-kernel-helper'} is missing" in capsys.readouterr().err
+    (tmp_path / "subflow-kernel-helper").touch(mode=0o755)
+    smoked.clear()
+    assert smoke.main([str(tmp_path)]) == 0
+    installs = [words[words.index("install") + 1 :] for words in smoked if "install" in words]
+    for name, (own, others) in zip(smoke.DISTRIBUTIONS, zip(installs[::2], installs[1::2], strict=True), strict=True):
+        assert {"--no-index", "--no-deps", str(tmp_path), name} <= set(own)
+        assert (others[-1], "--no-index" in others) == (name, False)
+    used = [" ".join(words) for words in smoked]
+    for end in ("signatures.json", "runs.db", "subflow --selftest"):
+        assert any(command.endswith(end) for command in used)
+
+
+def test_an_archive_of_sources_is_compiled_if_it_is_the_only_one(
+    smoked: list[list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert smoke.main([str(tmp_path), "--wheels"]) == 2
+    assert smoke.main([str(tmp_path), "--sources"]) == 1
+    assert f"{tmp_path} contains 0 archives" in capsys.readouterr().err
+    for name in smoke.DISTRIBUTIONS:
+        (tmp_path / f"{name.replace('-', '_')}-0.1.0.tar.gz").touch()
+    (tmp_path / "subflow-kernel-helper").touch(mode=0o755)
+    assert smoke.main([str(tmp_path), "--sources"]) == 0
+    assert [words[-1] for words in smoked if "install" in words] == [
+        str(tmp_path / f"{name.replace('-', '_')}-0.1.0.tar.gz") for name in smoke.DISTRIBUTIONS
+    ]
+
+
+def test_nothing_is_published_that_was_not_tried_and_attested(workflow: dict[str, Any]) -> None:
+    jobs = workflow["jobs"]
+    assert set(jobs["publish"]["needs"]) == {"installer", "smoke"}
+    steps = jobs["publish"]["steps"]
+    attested = [step["with"] for step in steps if step.get("uses", "").startswith("actions/attest@")]
+    assert attested == [{"subject-checksums": "installers/SHA256SUMS"}, {"subject-path": "installers/SHA256SUMS"}]
+    assert "gh release create" in steps[-1]["run"]  # after the attestations
+
+
+def test_pypi_gets_nothing_until_a_person_wants_it(workflow: dict[str, Any]) -> None:
+    job = workflow["jobs"]["pypi"]
+    assert job["needs"] == "publish"
+    assert job["if"] == "github.ref_type == 'tag' && vars.PUBLISH_TO_PYPI == 'true'"
+    # Trusted publishing: without a password, from an environment with a name at PyPI.
+    assert [*job["permissions"]] == ["id-token"]
+    assert "secrets." not in str(job)
+    built = [f"subflow-{one['name']}" for one in workflow["jobs"]["wheels"]["strategy"]["matrix"]["package"]]
+    assert [f"subflow-{one}" for one in job["strategy"]["matrix"]["package"]] == built == [*smoke.DISTRIBUTIONS]
+    names = {tomllib.loads(path.read_text(encoding="utf-8"))["project"]["name"] for path in PROJECTS}
+    assert names == set(built)
+    page = (ROOT / "packaging" / "README.md").read_text(encoding="utf-8")
+    for word in ("PUBLISH_TO_PYPI", *(f"pypi-{name}" for name in built)):
+        assert f"`{word}`" in page
+
+
+def test_a_tag_is_compared_with_all_files_that_name_version_and_day(tmp_path: Path) -> None:
+    files = [*release.stated(ROOT)]
+    for file in files:
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        text = (ROOT / file).read_text(encoding="utf-8").replace(citation.RELEASED, "2027-01-02")
+        (tmp_path / file).write_text(text.replace("] - unreleased", "] - 2027-01-02"), encoding="utf-8")
+    version = freezing.version(ROOT)
+    assert release.differences(tmp_path, f"v{version}", "2027-01-02") == []
+    later = release.differences(tmp_path, "v9.9.9", "2027-01-03")
+    versions = [line.partition(":")[0] for line in later if line.endswith(f"is {version}, but the tag is v9.9.9")]
+    days = [
+        line.partition(":")[0]
+        for line in later
+        if line.endswith("is 2027-01-02, but the tagged commit is of 2027-01-03")
+    ]
+    assert versions == [file for file in files if not file.endswith("citation.py")]
+    assert days == [file for file in files if file != "pyproject.toml"]
+    changelog = tmp_path / "CHANGELOG.md"
+    changelog.write_text(changelog.read_text(encoding="utf-8").replace(f"[{version}] - 2027-01-02", f"[{version}]"))
+    (missing, _) = release.differences(tmp_path, f"v{version}", "2027-01-02")
+    assert missing == f"CHANGELOG.md: the version is missing, but the tag is v{version}"
+
+
+def test_the_citation_of_a_release_names_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/subflow")
+    cited, described = release.cite(tmp_path)
+    schema = "vendor.citation-file-format"
+    assert _faults(sys.executable, "-m", "check_jsonschema", "--builtin-schema", schema, cited) == ""
+    home = "https://example.org/somebody/subflow"
+    assert f'repository-code: "{home}"' in cited.read_text(encoding="utf-8")
+    told = json.loads(described.read_text(encoding="utf-8"))
+    assert told["codeRepository"] == home
+    assert told["downloadUrl"] == f"{home}/releases/tag/v{freezing.version(ROOT)}"
+    pages = [value.partition("/blob/main/")[2] for value in told.values() if "/blob/main/" in str(value)]
+    assert len(pages) == 3
+    assert [page for page in pages if not (ROOT / page).is_file()] == []
+    monkeypatch.setattr(project_urls, "urls", dict)
+    with pytest.raises(ValueError, match="GITHUB_REPOSITORY"):
+        release.cite(tmp_path)

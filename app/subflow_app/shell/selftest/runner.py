@@ -64,8 +64,8 @@ def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_loca
         {
             "QT_QPA_PLATFORM": "offscreen",
             "NO_COLOR": "1",
-            # Shows warnings of libraries, but has no effect in a frozen program.
-            "PYTHONWARNINGS": "default",
+            # Shows warnings of libraries except deprecations, but has no effect in a frozen program.
+            "PYTHONWARNINGS": "default,ignore::DeprecationWarning,ignore::PendingDeprecationWarning",
             # A training on a graphics card would give different results.
             "CUDA_VISIBLE_DEVICES": "",
         }

@@ -55,6 +55,9 @@ def be_check(words: Sequence[str]) -> int:
     name, folder = words[0], Path(words[1])
     check = next(each for each in CHECKS if each.name == name)
     warnings.simplefilter("default")
+    # A newer library that deprecates a call still answers it: this concerns developers, not the installation.
+    for category in (DeprecationWarning, PendingDeprecationWarning):
+        warnings.simplefilter("ignore", category)
     work = folder / "work"
     work.mkdir()
     details = ""

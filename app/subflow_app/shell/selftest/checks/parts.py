@@ -38,6 +38,10 @@ _EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_en
 
 def _check_imports(_place: Place) -> str:
     """Import all modules and libraries."""
+    from subflow_app.features.paper.core.matplotlib_home import prepare_matplotlib
+
+    # Matplotlib otherwise reports that it looks for fonts, if this takes more than five seconds.
+    prepare_matplotlib()
     libraries = [*_LIBRARIES, *filter(is_to_be_here, _OPTIONAL)]
     for name in libraries:
         importlib.import_module(name)
