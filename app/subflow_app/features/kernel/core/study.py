@@ -18,6 +18,7 @@ from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.kernel.core import compare, probe
 from subflow_app.features.kernel.core.compare import Comparison
 from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.traces.core.measured import KERNEL_TAG
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.jobs.job import Job
 from subflow_sim.simulation import Simulation
@@ -148,8 +149,6 @@ class KernelStudy(Job):
         kernel = tuple(Sample(row[0], row[1][0], sum(row[1][1])) for row in rows)
         self.curves = Curves(self.curves.simulated, kernel)
 
-
-KERNEL_TAG = "kernel"
 
 _DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 

@@ -125,7 +125,8 @@ class LivePanel(QWidget):
         scenario = self._job.scenario if self._job is not None else None
         has_link = scenario is not None and section == "links" and name in scenario.links
         flow = scenario.flows.get(name) if scenario is not None and section == "flows" else None
-        has_flow = flow is not None and not flow.sends_datagrams
+        is_simulated = self._job is not None and not self._job.is_measured
+        has_flow = flow is not None and not flow.sends_datagrams and is_simulated
         self._link_part.setVisible(has_link)
         self._flow_part.setVisible(has_flow)
         for place, words in enumerate(way_words(scenario, name).values() if has_link else ()):
