@@ -32,7 +32,28 @@ SUBFLOW_COLUMNS = (
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
 
 
-class KernelRecording:
+class WithoutDecisions:
+    """The part of a simulation's interface that runs on a kernel leave empty."""
+
+    def take_intervals(self) -> None:
+        """None, because no controller of the kernel sends in monitor intervals."""
+
+    def take_agent_steps(self) -> None:
+        """None, because the kernel runs no learning agent."""
+
+    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
+        """Does nothing, because TCP_INFO does not contain the reasons for decisions."""
+
+    def take_decisions(self) -> None:
+        """None, because a kernel run records no decisions."""
+
+    @property
+    def decisions_lost(self) -> int:
+        """0, because a kernel run records no decisions."""
+        return 0
+
+
+class KernelRecording(WithoutDecisions):
     """The kernel run of one network.
 
     The run has already finished: `run_until` only publishes the measurements. Columns have the simulator's names, but
@@ -119,23 +140,6 @@ class KernelRecording:
     def take_marks(self) -> Sequence[Any]:
         """Empty, because TCP_INFO reports states, but no events."""
         return ()
-
-    def take_intervals(self) -> None:
-        """None, because no controller of the kernel sends in monitor intervals."""
-
-    def take_agent_steps(self) -> None:
-        """None, because the kernel runs no learning agent."""
-
-    def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """Does nothing, because TCP_INFO does not contain the reasons for decisions."""
-
-    def take_decisions(self) -> None:
-        """None, because a kernel run records no decisions."""
-
-    @property
-    def decisions_lost(self) -> int:
-        """0, because a kernel run records no decisions."""
-        return 0
 
     def signature(self) -> str:
         """Hash of the samples, 16 hexadecimal digits; it differs between any two kernel runs."""

@@ -1,0 +1,1 @@
+"""`subflow emulate`: real programs on the network of a scenario."""
