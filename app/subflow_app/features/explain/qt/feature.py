@@ -16,7 +16,7 @@ from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.ports import ScriptMoment
-from subflow_app.features.traces.core.traces import SUBFLOW, LiveTraces, StoredTraces, Traces, nearest_mark_s
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces, is_measured_run, nearest_mark_s
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
@@ -180,7 +180,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._why = why
         self._stop_following()
         traces = self.ports.plots.runs[run]
-        if isinstance(traces, LiveTraces | StoredTraces) and traces.is_measured:
+        if is_measured_run(traces):
             self._decided = self._followed = None
             try:
                 text = "\n".join(measured_lines(measured_story(traces, owner, time_s)))

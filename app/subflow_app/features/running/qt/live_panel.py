@@ -102,7 +102,7 @@ class LivePanel(QWidget):
         self._up = named(QCheckBox(tr("In service"), self._link_part), "live_up")
         self._up.setToolTip(tr("Taking a link out of service loses the packets in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
-        self._direction = Choice("live_direction", way_words(None, "").items(), self._link_part, letters=18)
+        self._direction = Choice("live_direction", way_words(None, "").items(), self._link_part, letters=12)
         self._direction.currentIndexChanged.connect(self.refresh)
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)

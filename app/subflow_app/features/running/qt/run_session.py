@@ -350,7 +350,8 @@ class RunSession(QObject):
         self._shown.job_stored(job, result.run_id)
         if result.error is not None:
             self._notices.run_failed(job.name, job.progress.sim_time_s, result.error)
-        if result.run_id is None:
+        has_failed_at_once = job.is_measured and job.progress.sim_time_s == 0.0
+        if result.run_id is None and not has_failed_at_once:
             self._unsaved.add(job, result)
         self.stored.emit()
         self._tell(ended_text(job, result))

@@ -17,6 +17,8 @@ KERNEL_TAG = "kernel"
 """Tag of runs of the kernel's TCP and MPTCP."""
 EMULATED_TAG = "emulated"
 """Tag of runs of real programs over an emulated network."""
+UNRELIABLE_TAG = "unreliable"
+"""Further tag of such a run whose packets were too late."""
 MEASURED_TAGS = (MEASURED_TAG, KERNEL_TAG, EMULATED_TAG)
 """Tags of runs that were not simulated, and so never count as repetitions of simulated runs of the same scenario."""
 
@@ -39,6 +41,12 @@ def is_cut(row: RunRow) -> bool:
     return row.status in ("stopped", "interrupted") and not is_measured(row)
 
 
+def emulated_tags(summary: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tags of a run of real programs: that of its kind, and a second one if its delays cannot be relied on."""
+    is_reliable = (summary.get("emulation") or {}).get("is_reliable", True)
+    return (EMULATED_TAG,) if is_reliable else (EMULATED_TAG, UNRELIABLE_TAG)
+
+
 def emulation_of(row: RunRow) -> Mapping[str, Any] | None:
     """The section about the emulated network in the summary of a run; None for other runs."""
     section = (row.summary or {}).get("emulation")
@@ -51,8 +59,10 @@ def lateness_text(emulation: Mapping[str, Any]) -> str:
     Args:
         emulation: the section of the summary; `lateness` has the keys `p99_s` and `max_s`, s.
     """
-    lateness = emulation.get("lateness") or {}
-    p99, most = (rounded_text(float(lateness.get(key) or 0.0) * 1e3) for key in ("p99_s", "max_s"))
+    lateness = emulation.get("lateness")
+    if not lateness:
+        return tr("unreliable, the lateness of its packets is unknown")
+    p99, most = (rounded_text(float(lateness[key]) * 1e3) for key in ("p99_s", "max_s"))
     text = tr("99 % of packets at most {p99} ms late, all at most {most} ms", p99=p99, most=most)
     if emulation.get("is_reliable", True):
         return text

@@ -172,6 +172,13 @@ class SampledSimulation(Protocol):
         """Published samples, in SI units, of the column with this index in `columns`."""
 
 
+def is_measured_run(traces: Traces) -> bool:
+    """True if a run, in progress or ended, is measured, not simulated."""
+    if isinstance(traces, _RunTraces):
+        return traces.is_measured
+    return traces.row is not None and is_measured(traces.row)
+
+
 class _MadeBy(NamedTuple):
     """Properties of a run that follow from its scenario."""
 
