@@ -30,5 +30,6 @@ void bind_driven_controllers(nanobind::module_& m);
 void bind_agents(nanobind::module_& m);
 void bind_instant(nanobind::module_& m);
 void bind_simulation(nanobind::module_& m);
+void bind_emulator(nanobind::module_& m);  // only on Linux
 
 }  // namespace subflow::bindings

@@ -36,4 +36,7 @@ NB_MODULE(_core, m) {
     subflow::bindings::bind_agents(m);
     subflow::bindings::bind_instant(m);
     subflow::bindings::bind_simulation(m);
+#ifdef __linux__
+    subflow::bindings::bind_emulator(m);
+#endif
 }

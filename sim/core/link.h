@@ -442,4 +442,17 @@ private:
     std::uint64_t loss_stream_ = 0;
 };
 
+// Applies an event to its link. Calls on_drop(packet) for each packet that is lost when the link goes down.
+template <class OnDrop>
+void change_link(Link& link, const EventSpec& change, Nanos now, OnDrop&& on_drop) {
+    if (change.rate) link.set_rate(*change.rate, now);
+    if (change.delay) link.set_delay(*change.delay, now);
+    if (change.loss) link.set_loss(*change.loss);
+    if (change.loss_model) link.set_loss(*change.loss_model);
+    if (change.sets_queue)
+        link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
+                              change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
+    if (change.up) link.set_up(*change.up, now, on_drop);
+}
+
 }  // namespace subflow

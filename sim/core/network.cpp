@@ -450,17 +450,8 @@ void Network::note_backups(Connection& c) {
 
 void Network::change_link(const EventSpec& change) {
     Link& link = links_[*change.link];
-    if (change.rate) link.set_rate(*change.rate, now_);
-    if (change.delay) link.set_delay(*change.delay, now_);
-    if (change.loss) link.set_loss(*change.loss);
-    if (change.loss_model) link.set_loss(*change.loss_model);
-    if (change.sets_queue)
-        link.set_queue_limit({change.queue_limit_pkts.value_or(DropTail{}.limit_pkts),
-                              change.queue_limit_bytes.value_or(DropTail{}.limit_bytes)});
-    if (change.up) {
-        link.set_up(*change.up, now_,
-                    [&](const Packet& p) { on_dropped(*change.link, p, Verdict::DroppedDown, now_); });
-    }
+    subflow::change_link(link, change, now_,
+                         [&](const Packet& p) { on_dropped(*change.link, p, Verdict::DroppedDown, now_); });
     if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
         marks_.add(now_, MarkKind::LinkChange, *change.link);
     if (change.up) marks_.add(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);

@@ -56,6 +56,15 @@ def portable(scenario: Scenario, seed: int) -> PortableScenario:
     )
 
 
+def links_document(scenario: Scenario, seed: int) -> str:
+    """JSON text of the links of a scenario and their events, without flows, for `link_emulator`."""
+    document: Document = json.loads(lower(scenario, seed).core.to_json())
+    fields = document["scenario"]
+    fields["events"] = [event for event in fields.get("events", ()) if event.get("link") is not None]
+    fields["flows"] = []
+    return json.dumps(document)
+
+
 def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
     """Runs the document in this core, and returns the signature of the run, 16 hexadecimal digits.
 

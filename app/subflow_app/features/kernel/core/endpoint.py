@@ -22,9 +22,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from subflow_app.features.kernel.core.emulator import NANOSECONDS
 from subflow_app.features.kernel.core.namespaces import Netlink, inside
 from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan, PathChange
+from subflow_sim.link_emulator import NANOSECONDS
 
 _SOL_MPTCP, _MPTCP_TCPINFO, _MPTCP_SUBFLOW_ADDRS = 284, 2, 3
 _TCP_INFO_BYTES = 280

@@ -27,63 +27,24 @@ SCHEDULERS = ("linux-mptcp", "minrtt")
 """Schedulers accepted for a kernel run: the model of the kernel's scheduler, and the simulator's default."""
 
 
-@dataclass(frozen=True, slots=True)
-class RedPlan:
-    """Random early detection on the instantaneous queue; parameters as in `subflow_sim.queue_params`.
-
-    Attributes:
-        min_pkts: queue below which no packet is dropped.
-        max_pkts: queue at which the probability reaches `max_p`.
-        max_p: probability at `max_pkts`.
-        gentle: whether the probability rises to 1 at twice `max_pkts`, instead of jumping to 1.
-        marks: whether RED marks ECN-capable packets instead of dropping them.
-    """
-
-    min_pkts: float
-    max_pkts: float
-    max_p: float
-    gentle: bool
-    marks: bool
-
-    def probability(self, queue_pkts: int) -> float:
-        """Probability that a packet arriving at a queue of this length is dropped or marked."""
-        if queue_pkts < self.min_pkts:
-            return 0.0
-        if queue_pkts < self.max_pkts:
-            return self.max_p * (queue_pkts - self.min_pkts) / (self.max_pkts - self.min_pkts)
-        if not self.gentle or queue_pkts >= 2 * self.max_pkts:
-            return 1.0
-        return self.max_p + (1 - self.max_p) * (queue_pkts - self.max_pkts) / self.max_pkts
-
-
 MIN_MTU_BYTES, MAX_MTU_BYTES = 576, 9000
 
 
 @dataclass(frozen=True, slots=True)
 class LinkPlan:
-    """One direction of a link.
+    """One direction of a link; its behaviour follows from `NetworkPlan.document`.
 
     Attributes:
         name: owner name of its traces, e.g. "wifi/forward".
-        rate_bps: wire rate, bit/s; None for unlimited.
-        delay_s: one-way delay, s.
-        limit_pkts: capacity of the queue in packets, including the one in service; None for unlimited.
-        limit_bytes: capacity of the queue in wire bytes; None for unlimited.
-        loss: probability that a packet is lost before the queue.
-        red: early drops or marks; None for a drop-tail queue.
-        outages: beginning and end of each outage, s, in order; queued and arriving packets are lost.
-        rates: time in s and new rate in bit/s of each change of the rate, in order.
+        rate_bps: largest wire rate during the run, bit/s; None for unlimited.
+        delay_s: one-way delay at the start, s.
+        loss: loss probability at the start.
     """
 
     name: str
     rate_bps: float | None
     delay_s: float
-    limit_pkts: int | None
-    limit_bytes: int | None
     loss: float
-    red: RedPlan | None = None
-    outages: tuple[tuple[float, float], ...] = ()
-    rates: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +118,7 @@ class NetworkPlan:
 
     Attributes:
         links: link directions, numbered as in the simulator: forward and reverse of each link in turn.
+        document: links and their events for the emulator (`portable.links_document`).
         flows: connections.
         duration_s: duration of the run, s.
         warmup_s: initial interval that the results exclude, s.
@@ -168,6 +130,7 @@ class NetworkPlan:
     """
 
     links: tuple[LinkPlan, ...]
+    document: str
     flows: tuple[FlowPlan, ...]
     duration_s: float
     warmup_s: float
@@ -220,20 +183,9 @@ class NetworkPlan:
             )
             for flow in document["flows"]
         ]
-        links = tuple(
-            LinkPlan(
-                **link
-                | {
-                    "red": None if link["red"] is None else RedPlan(**link["red"]),
-                    "outages": tuple(map(tuple, link["outages"])),
-                    "rates": tuple(map(tuple, link["rates"])),
-                }
-            )
-            for link in document["links"]
-        )
+        links = tuple(LinkPlan(**link) for link in document["links"])
         return cls(**{**document, "links": links, "flows": tuple(flows)})
 
 
 def _rate(link: LinkPlan) -> float:
-    """The largest rate of a direction during the run, bit/s."""
-    return max([math.inf if link.rate_bps is None else link.rate_bps, *(rate_bps for _, rate_bps in link.rates)])
+    return math.inf if link.rate_bps is None else link.rate_bps

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
@@ -20,10 +21,10 @@ from subflow_app.features.kernel.core.network_plan import (
     NetworkPlan,
     PathChange,
     PathPlan,
-    RedPlan,
 )
 from subflow_app.features.kernel.core.testbed_plan import MAX_ENDPOINTS, hops
 from subflow_app.foundation.errors import InputError
+from subflow_sim.portable import links_document
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script_reader import compiled, read_script
 
@@ -39,13 +40,14 @@ MAX_CONNECTIONS = 64
 MAX_TOTAL_RATE_BPS = 100e6
 """Total traffic in all networks of a worker that one core can emulate in real time, bit/s."""
 
-_LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
-_QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})
 _FLOW_FIELDS = frozenset(
     {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
     | {"size_bytes", "recv_buffer_bytes", "late", "backup"}
 )
-_EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up", "rate_bps", "open", "backup"})
+_EVENT_FIELDS = frozenset(
+    {"at_s", "link", "direction", "flow", "subflow", "up", "rate_bps", "delay_s", "loss", "loss_model", "queue"}
+    | {"open", "backup"}
+)
 
 
 def plan_network(
@@ -71,15 +73,7 @@ def plan_network(
         for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
             links.append(
                 LinkPlan(
-                    f"{link.name}/{direction}",
-                    side.rate_bps,
-                    side.delay_s,
-                    side.queue.limit_pkts,
-                    side.queue.limit_bytes,
-                    side.loss,
-                    _red(side),
-                    tuple(_outages(scenario, link.name, direction)),
-                    tuple(_rates(scenario, link.name, direction)),
+                    f"{link.name}/{direction}", _most_bps(scenario, link.name, direction, side), side.delay_s, side.loss
                 )
             )
     index_of = {link.name: index for index, link in enumerate(links)}
@@ -103,6 +97,7 @@ def plan_network(
     ]
     plan = NetworkPlan(
         links=tuple(links),
+        document=links_document(scenario, seed),
         flows=tuple(flows),
         duration_s=scenario.duration_s,
         warmup_s=scenario.warmup_s,
@@ -178,13 +173,6 @@ def _ecn(scenario: Scenario) -> str:
     return str(scenario.transport.get("ecn", "off"))  # "off" is the default of all profiles
 
 
-def _red(side: LinkDirection) -> RedPlan | None:
-    if side.queue.discipline != "red":
-        return None
-    options: Mapping[str, Any] = side.queue.options
-    return RedPlan(options["min"], options["max"], options["max_p"], options["gentle"], "ecn" in options)
-
-
 def _in_order(scenario: Scenario) -> list[Event]:
     return sorted(scenario.events, key=lambda each: each.at_s)
 
@@ -196,26 +184,11 @@ def _changes_of(scenario: Scenario, link: str, direction: str) -> Iterator[Event
             yield event
 
 
-def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
-    """Beginning and end of each outage of a direction, s."""
-    began_s: float | None = None
-    for event in _changes_of(scenario, link, direction):
-        if event.up is None:
-            continue
-        if not event.up and began_s is None:
-            began_s = event.at_s
-        elif event.up and began_s is not None:
-            yield began_s, event.at_s
-            began_s = None
-    if began_s is not None:
-        yield began_s, scenario.duration_s
-
-
-def _rates(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
-    """Time in s and new rate in bit/s of each change of a direction's rate."""
-    for event in _changes_of(scenario, link, direction):
-        if event.rate_bps is not None:
-            yield event.at_s, event.rate_bps
+def _most_bps(scenario: Scenario, link: str, direction: str, side: LinkDirection) -> float | None:
+    """Largest rate of a direction during the run, bit/s; for a trace its mean; None if unlimited at some time."""
+    rates = [side.rate_bps, *(each.rate_bps for each in _changes_of(scenario, link, direction) if each.rate_bps)]
+    limited = [rate for rate in rates if rate is not None and math.isfinite(rate)]
+    return max(limited) if len(limited) == len(rates) else None
 
 
 def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChange]:
@@ -236,19 +209,10 @@ def _event_problems(scenario: Scenario) -> Iterator[str]:
         if (extra := _extra(event, _EVENT_FIELDS)) is not None:
             owner = f"links.{event.link}" if event.link is not None else f"flows.{event.flow}"
             what = f"{extra} of {owner} at {event.at_s:g} s"
-            yield f"events[{number}]: {what}; supported: up and rate of a link, open and backup of a subflow"
-        elif event.rate_bps is not None and event.link is not None and _is_unlimited(scenario, event):
-            yield f"events[{number}]: a rate of links.{event.link}, which begins unlimited; supported: limited rates"
+            yield f"events[{number}]: {what}; supported: changes of links, open and backup of a subflow"
         elif event.flow is not None and event.subflow in (None, 1):
             what = "all subflows" if event.subflow is None else "subflow 1"
             yield f"events[{number}]: {what}; supported: subflows from 2 on, as the connection is bound to the first"
-
-
-def _is_unlimited(scenario: Scenario, event: Event) -> bool:
-    """True if a direction that the event changes begins without a limit of its rate."""
-    link = scenario.links[str(event.link)]
-    sides = {"forward": (link.forward,), "reverse": (link.reverse,)}.get(event.direction, (link.forward, link.reverse))
-    return any(side.rate_bps is None for side in sides)
 
 
 def _problems(scenario: Scenario) -> Iterator[str]:
@@ -268,8 +232,7 @@ def _problems(scenario: Scenario) -> Iterator[str]:
     used = {name for flow in scenario.flows.values() for path in flow.paths for name in path}
     for link in scenario.links.values():
         if link.name in used:
-            for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
-                yield from _link_problems(f"links.{link.name} ({direction})", side)
+            yield from _link_problems(link)
     connections = sum(flow.count for flow in scenario.flows.values())
     if connections > MAX_CONNECTIONS:
         yield f"{connections} flows in all: supported: up to {MAX_CONNECTIONS}"
@@ -310,20 +273,11 @@ def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
         yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_ENDPOINTS} (the kernel's path manager)"
 
 
-def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
-    options: Mapping[str, Any] = side.queue.options
-    if side.queue.discipline not in ("droptail", "red"):
-        yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail, red'
-    elif options.get("mode", "instantaneous") != "instantaneous":
-        yield f'{where}: queue mode = "{options["mode"]}"; supported: instantaneous'
-    elif (extra := _extra(side.queue, _QUEUE_FIELDS)) is not None:
-        yield f"{where}: queue {extra}; supported: droptail with a limit in packets or bytes"
-    if not isinstance(side.rate_bps, float | int | None):
-        yield f"{where}: rate = {side.rate_bps}; supported: one rate for the whole run"
-    if not isinstance(side.loss, float | int):
-        yield f"{where}: loss = {side.loss}; supported: a probability, the same for each packet"
-    if (extra := _extra(side, _LINK_FIELDS)) is not None:
-        yield f"{where}: {extra}; supported: rate, delay, queue and loss"
+def _link_problems(link: Link) -> Iterator[str]:
+    if link.forward.access is not None or link.reverse.access is not None:
+        yield f"links.{link.name}: access to a shared medium; supported: links of their own"
+    if link.drops:
+        yield f"links.{link.name}: drops by packet number; supported: random losses"
 
 
 def _extra(value: Any, known: frozenset[str]) -> str | None:

@@ -1,8 +1,8 @@
 """Worker process of a kernel run: sets up namespaces, emulator and endpoints, writes one JSON document, and exits.
 
 It starts as `subflow kernel-worker` with the job on stdin, and forks one process for the emulator and one for the
-endpoints, so that neither delays the other. All modules that it imports use only the standard library, because a
-process with threads (such as numpy's) cannot enter a user namespace.
+endpoints, so that neither delays the other. All modules that it imports use only the standard library and the core,
+because a process with threads (such as numpy's) cannot enter a user namespace.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from subflow_app.features.kernel.core import namespaces
-from subflow_app.features.kernel.core.emulator import NANOSECONDS, Emulator, Route
+from subflow_app.features.kernel.core.emulator import counters, emulate
 from subflow_app.features.kernel.core.endpoint import (
     HOST_INTERFACE,
     RECEIVER_ADDRESS,
@@ -29,6 +29,7 @@ from subflow_app.features.kernel.core.endpoint import (
 )
 from subflow_app.features.kernel.core.namespaces import Netlink
 from subflow_app.features.kernel.core.network_plan import FlowPlan, NetworkPlan
+from subflow_sim.link_emulator import NANOSECONDS, Wire
 
 _EMULATOR_PRIORITY, _ENDPOINT_PRIORITY = 20, 10
 _HEAD_START_S = 0.3
@@ -64,19 +65,16 @@ def _run_job(job: dict[str, Any]) -> dict[str, Any]:
 
 def _run(plans: Sequence[NetworkPlan], live: Path | None) -> dict[str, Any]:
     """Run all networks side by side, and return the answer of the worker."""
-    routes: dict[bytes, Route] = {}
-    hosts = []
-    number = 0
-    for network, plan in enumerate(plans):
+    wires: list[Wire] = []
+    hosts: list[tuple[int, int, int, int]] = []
+    for network, (plan, numbers) in enumerate(zip(plans, counters(plans), strict=True)):
         for flow in range(len(plan.flows)):
-            hosts.append((network, flow, *_connect_hosts(plan, network, flow, number, routes)))
-            number += 1
+            hosts.append((network, flow, *_connect_hosts(plan, network, flow, len(hosts), numbers[flow], wires)))
     start_ns = time.monotonic_ns() + round(_HEAD_START_S * NANOSECONDS)
 
-    def emulate() -> dict[str, Any]:
-        emulator = Emulator(plans, routes, start_ns)
+    def emulate_links() -> dict[str, Any]:
         priority = namespaces.hurry(_EMULATOR_PRIORITY)
-        return emulator.run() | {"priority": priority}
+        return emulate(plans, wires, start_ns) | {"priority": priority}
 
     def end_points() -> dict[str, Any]:
         connections = [
@@ -86,7 +84,7 @@ def _run(plans: Sequence[NetworkPlan], live: Path | None) -> dict[str, Any]:
         namespaces.hurry(_ENDPOINT_PRIORITY)
         return {"connections": run_connections(connections, start_ns, live)}
 
-    with _child(emulate) as emulated, _child(end_points) as ended:
+    with _child(emulate_links) as emulated, _child(end_points) as ended:
         results, emulation = ended(), emulated()
     networks = emulation.pop("networks")
     for network in networks:
@@ -97,28 +95,25 @@ def _run(plans: Sequence[NetworkPlan], live: Path | None) -> dict[str, Any]:
 
 
 def _connect_hosts(
-    plan: NetworkPlan, network: int, flow: int, number: int, routes: dict[bytes, Route]
+    plan: NetworkPlan, network: int, flow: int, number: int, counts: Sequence[int], wires: list[Wire]
 ) -> tuple[int, int]:
-    """Create both hosts of a connection, each with a veth pair to the emulator, and add their routes to `routes`.
+    """Create both hosts of a connection, each with a veth pair to the emulator, and add the ways of packets to `wires`.
 
     The kernel keeps MPTCP addresses and caches per namespace, but the flows of a scenario share no host state. Each
-    connection therefore has its own namespaces. Both hosts use one MAC address, which identifies the connection, so the
-    emulator can deliver frames unchanged.
+    connection therefore has its own namespaces. Both hosts use one MAC address, so that the emulator can deliver frames
+    unchanged.
 
     Returns:
         File descriptors of the sender's and the receiver's namespace.
     """
-    mac_ending = number.to_bytes(2, "big")
-    mac = f"02:00:00:00:{mac_ending[0]:02x}:{mac_ending[1]:02x}"
+    mac = f"02:00:00:00:{number >> 8:02x}:{number & 255:02x}"
     paths = plan.flows[flow].paths
     senders = [sender_address(index) for index in range(len(paths))]
     sender = _make_host(f"s{number}", mac, plan, senders, plan.flows[flow])
     receiver = _make_host(f"r{number}", mac, plan, [RECEIVER_ADDRESS])
-    to_receiver = socket.inet_aton(RECEIVER_ADDRESS)
-    for index, (path, address) in enumerate(zip(paths, senders, strict=True)):
-        from_sender = socket.inet_aton(address)
-        routes[mac_ending + from_sender + to_receiver] = Route(network, path.data, f"r{number}", (flow, index))
-        routes[mac_ending + to_receiver + from_sender] = Route(network, path.acks, f"s{number}", None)
+    for path, address, count in zip(paths, senders, counts, strict=True):
+        wires.append(Wire(f"s{number}", f"r{number}", path.data, network, address, RECEIVER_ADDRESS, count))
+        wires.append(Wire(f"r{number}", f"s{number}", path.acks, network, RECEIVER_ADDRESS, address))
     return sender, receiver
 
 
@@ -243,7 +238,7 @@ def _probe(congestion_controls: Sequence[str]) -> dict[str, Any]:
 
 
 def _try_cable() -> None:
-    plan = NetworkPlan((), (), 1.0, 0.0, 0.1, 1500, 1, 1 << 20)
+    plan = NetworkPlan((), "", (), 1.0, 0.0, 0.1, 1500, 1, 1 << 20)
     os.close(_make_host("probe", "02:00:00:00:00:01", plan, [RECEIVER_ADDRESS]))
 
 
