@@ -84,7 +84,7 @@ class FakeEmulation:
         self._say(message)
 
     def _run(self) -> None:
-        self._say({"ready": {"release": "6.18.0", "addresses": {}, "priority": True}})
+        self._say({"ready": {"release": "6.18.0", "addresses": {}, "notes": []}})
         for program in self.job.programs:
             self.start_program(program)
         assert self.job.seconds is not None

@@ -12,24 +12,28 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from subflow_app.features.emulation.core.job_text import Program
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.paths import own_command
+from subflow_sim.shipped import native_folder
 
 if TYPE_CHECKING:
     from subflow_app.features.emulation.core.network import EmulatedNetwork
 
 WORKER_COMMAND = "emulation-worker"
 SAMPLE_INTERVAL_S = 0.05
+MOST_SECONDS = 6 * 3600.0
+"""A run ends after this time at the latest, s, so that no forgotten one fills the memory."""
 
 Direction = Literal["both", "forward", "reverse"]
 Message = Mapping[str, Any]
 """A message of the worker; its only key is its kind (see `worker`)."""
 
-_START_S = 60.0
+_MARGIN_S = 60.0
 # The worker ends programs with SIGTERM and then with SIGKILL, which takes at most two seconds.
 _END_S = 10.0
 # Sequences by which programs colour their output or move the cursor, and other control characters.
@@ -62,6 +66,22 @@ class EmulationJob:
     uplink: str | None = None
     shell: int | None = None
     terminal: int | None = None
+
+    @property
+    def limit_s(self) -> float:
+        """Time after which the run ends at the latest, s."""
+        return MOST_SECONDS if self.seconds is None else self.seconds
+
+    @property
+    def warmup_s(self) -> float:
+        """Time from which results count, s: that of the scenario, unless the run is shorter."""
+        warmup_s = self.network.scenario.warmup_s
+        return warmup_s if warmup_s < self.limit_s else 0.0
+
+
+def mptcp_library() -> Path:
+    """Path of the library that makes MPTCP sockets of TCP sockets, which is installed beside the core."""
+    return native_folder() / "libsubflow-mptcp.so"
 
 
 def _ignore(message: Message) -> None:
@@ -252,13 +272,17 @@ def _messages(process: subprocess.Popen[str]) -> Iterator[Message]:
 
 def job_document(job: EmulationJob) -> dict[str, Any]:
     """The first line for the worker, without the id of this process."""
+    from subflow_sim.portable import links_document  # loads the core
+
+    # Links change by themselves as long as the document lasts, so it must last longer than the run.
+    scenario = replace(job.network.scenario, duration_s=job.limit_s + _MARGIN_S, warmup_s=job.warmup_s)
     return {
-        "network": job.network.document(),
+        "network": {**job.network.document(), "document": links_document(scenario, job.seed)},
         "seed": job.seed,
         "programs": [program.document() for program in job.programs],
-        "seconds": job.seconds,
+        "seconds": job.limit_s,
         "ends_with": job.ends_with,
-        "mptcp": job.uses_mptcp,
+        "mptcp": str(mptcp_library()) if job.uses_mptcp else None,
         "uplink": job.uplink,
         "shell": job.shell,
         "terminal": job.terminal,

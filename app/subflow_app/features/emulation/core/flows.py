@@ -50,14 +50,14 @@ class GrowingTable:
         self.count = 0
         self._rows = np.empty((256, columns), np.float32)
 
-    def append(self, row: Sequence[float]) -> None:
-        """Add a row."""
-        if self.count == len(self._rows):
-            grown = np.empty((2 * self.count, self._rows.shape[1]), np.float32)
+    def append(self, row: Sequence[float], times: int = 1) -> None:
+        """Add a row, or several equal ones."""
+        while self.count + times > len(self._rows):
+            grown = np.empty((2 * len(self._rows), self._rows.shape[1]), np.float32)
             grown[: self.count] = self._rows
             self._rows = grown
-        self._rows[self.count] = row
-        self.count += 1
+        self._rows[self.count : self.count + times] = row
+        self.count += times
 
     def values(self, column: int, first: int = 0) -> NDArray[np.float32]:
         """One column from a row on, float32 [count - first]."""
@@ -224,12 +224,13 @@ class FlowRecorder:
 
     # ---- samples ----
 
-    def add(self, t_s: float, sample: Mapping[str, Any]) -> None:
-        """Add a sample: one row to each trace.
+    def add(self, t_s: float, sample: Mapping[str, Any], rows: int = 1) -> None:
+        """Add a sample to each trace.
 
         Args:
             t_s: time of the row, s.
-            sample: message `sample` of the worker.
+            sample: message `sample` of the worker, with sockets.
+            rows: number of rows that the sample covers; more than one if the worker was late.
         """
         at_s = float(sample["at_s"])
         interval_s = max(at_s - self._at_s, 1e-6)
@@ -247,8 +248,8 @@ class FlowRecorder:
         for conversation in sample["udp"]:
             self._add_conversation(conversation)
         for trace in self.flows.values():
-            self._end_row(trace, t_s, interval_s, is_measured=is_measured)
-        self.rows += 1
+            self._end_row(trace, t_s, interval_s, rows, is_measured=is_measured)
+        self.rows += rows
 
     def take_marks(self) -> list[Mark]:
         """Losses and timeouts since the last call."""
@@ -406,8 +407,8 @@ class FlowRecorder:
                     return (interface.link,)
         return ()
 
-    def _end_row(self, trace: FlowTrace, t_s: float, interval_s: float, *, is_measured: bool) -> None:
-        trace.table.append((trace.now_bytes * 8 / interval_s,))
+    def _end_row(self, trace: FlowTrace, t_s: float, interval_s: float, rows: int, *, is_measured: bool) -> None:
+        trace.table.append((trace.now_bytes * 8 / interval_s,), rows)
         if trace.now_bytes > 0:
             trace.first_s = t_s - interval_s if trace.first_s is None else trace.first_s
             trace.last_s = t_s
@@ -416,13 +417,13 @@ class FlowRecorder:
         for subflow in trace.subflows.values():
             now = subflow.now
             if not now.is_there:
-                subflow.table.append(IDLE_ROW)
+                subflow.table.append(IDLE_ROW, rows)
                 continue
             leader = now.leader
             subflow.last = leader or subflow.last
             rates = (now.delivered_bytes * 8 / interval_s, now.acked_bytes * 8 / interval_s)
             if leader is None:
-                subflow.table.append((*rates, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, now.lost_pkts))
+                subflow.table.append((*rates, _NAN, _NAN, _NAN, _NAN, _NAN, _NAN, now.lost_pkts / rows), rows)
             else:
                 subflow.table.append(
                     (
@@ -433,8 +434,9 @@ class FlowRecorder:
                         leader.min_rtt_s,
                         now.inflight_pkts,
                         leader.pacing_rate_bps,
-                        now.lost_pkts,
-                    )
+                        now.lost_pkts / rows,
+                    ),
+                    rows,
                 )
             if is_measured:
                 subflow.totals.delivered_bytes += now.delivered_bytes

@@ -7,7 +7,6 @@ ask no neighbours, so the emulator passes frames unchanged, and no packet waits 
 
 from __future__ import annotations
 
-import ipaddress
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -153,7 +152,6 @@ class EmulatedNetwork:
 
     Attributes:
         scenario: the scenario.
-        text: TOML of the scenario.
         plan: addresses and routes, also for connections from the destination of a flow to its source.
         nodes: the namespaces, in the order of the file.
         changes: changes of MPTCP endpoints, in time order.
@@ -161,7 +159,6 @@ class EmulatedNetwork:
     """
 
     scenario: Scenario
-    text: str
     plan: TestbedPlan
     nodes: tuple[NamespaceOfNode, ...]
     changes: tuple[EndpointChange, ...]
@@ -170,7 +167,6 @@ class EmulatedNetwork:
     def document(self) -> dict[str, Any]:
         """The network as JSON values for the worker."""
         return {
-            "scenario": self.text,
             "mtu_bytes": self.plan.mtu_bytes,
             "links": list(self.scenario.links),
             "nodes": [asdict(node) for node in self.nodes],
@@ -194,12 +190,12 @@ def cables(link: int) -> tuple[str, str]:
     return f"a{link}", f"b{link}"
 
 
-def plan_emulation(scenario: Scenario, text: str) -> EmulatedNetwork:
+def plan_emulation(scenario: Scenario, uplink: str | None = None) -> EmulatedNetwork:
     """Plan a scenario as namespaces.
 
     Args:
         scenario: a checked scenario.
-        text: TOML of exactly this scenario, with the contents of its files.
+        uplink: node whose routes leave everything else to the network of this machine.
 
     Raises:
         InputError: with every part of the scenario that the emulator lacks; or if the scenario has no link, or is too
@@ -215,8 +211,9 @@ def plan_emulation(scenario: Scenario, text: str) -> EmulatedNetwork:
     plan = plan_testbed(replace(scenario, flows={**scenario.flows, **back}))
     numbers = {name: number for number, name in enumerate(scenario.links)}
     nodes = tuple(_node(plan, machine, numbers) for machine in plan.machines.values())
+    nodes = tuple(_with_uplink(node) if node.name == uplink else node for node in nodes)
     notes = (*shortcomings, *_notes(scenario))
-    return EmulatedNetwork(scenario, text, plan, nodes, tuple(_changes(plan)), notes)
+    return EmulatedNetwork(scenario, plan, nodes, tuple(_changes(plan)), notes)
 
 
 def _back(flow: Flow) -> Flow:
@@ -289,6 +286,16 @@ def _node(plan: TestbedPlan, machine: Machine, numbers: Mapping[str, int]) -> Na
         subflow_limit=min(machine.subflow_limit, MAX_ENDPOINTS),
         hosts=_hosts(plan, machine.node.name),
     )
+
+
+def _with_uplink(node: NamespaceOfNode) -> NamespaceOfNode:
+    """The node with routes to the drawn network alone, so that its default route can lead elsewhere."""
+    own = {"0.0.0.0/0": "10.0.0.0/16", "::/0": "fd00::/48"}
+    routes = (
+        route if route.table else replace(route, destination=own.get(route.destination, route.destination))
+        for route in node.routes
+    )
+    return replace(node, routes=tuple(routes))
 
 
 def _network(text: str, version: int) -> str:
@@ -437,8 +444,3 @@ def check_router(network: EmulatedNetwork, node: str) -> str | None:
         return None
     count = len(network.plan.machines[node].interfaces)
     return f"{node} is a router with {counted(count, 'interface')}: programs there use its nearest address"
-
-
-def family(address: str) -> int:
-    """Version of IP of an address, 4 or 6."""
-    return ipaddress.ip_address(address).version

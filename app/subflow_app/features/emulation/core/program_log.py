@@ -37,10 +37,17 @@ class ProgramState:
 
 
 class ProgramLine(NamedTuple):
-    """A line that a program printed."""
+    """A line that a program printed, or a notice.
+
+    Attributes:
+        number: number of the program; -1 for a notice about no program.
+        text: the line, without control characters.
+        is_notice: whether the line comes from Subflow.
+    """
 
     number: int
     text: str
+    is_notice: bool = False
 
 
 class ProgramLog:
@@ -60,20 +67,26 @@ class ProgramLog:
         """Take over a message about a program; other messages are ignored."""
         with self._lock:
             if "output" in message:
-                output = message["output"]
-                self._lines.append(ProgramLine(int(output["program"]), readable_line(output["text"])[:_MOST_LETTERS]))
-                self._count += 1
+                self._add(int(message["output"]["program"]), message["output"]["text"])
+            elif "refused" in message:
+                self._add(-1, str(message["refused"]["reason"]), is_notice=True)
             elif "started" in message:
                 started = message["started"]
                 number = int(started["program"])
                 state = ProgramState(number, Program(str(started["node"]), tuple(started["words"])))
                 self._states[number : number + 1] = [state]
+                if started.get("note"):
+                    self._add(number, str(started["note"]), is_notice=True)
             elif "ended" in message:
                 ended = message["ended"]
                 number = int(ended["program"])
                 self._states[number] = replace(
                     self._states[number], code=int(ended["code"]), ended_s=float(ended["t_s"])
                 )
+
+    def _add(self, number: int, text: str, *, is_notice: bool = False) -> None:
+        self._lines.append(ProgramLine(number, readable_line(text)[:_MOST_LETTERS], is_notice))
+        self._count += 1
 
     @property
     def states(self) -> tuple[ProgramState, ...]:

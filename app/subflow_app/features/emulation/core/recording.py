@@ -64,9 +64,7 @@ class EmulationRecording(WithoutDecisions):
         self._is_interrupted = False
         self._limit_s = job.seconds if job.seconds is not None else self.scenario.duration_s
         self.now_s = 0.0  # time up to which samples are published, s
-        warmup_s = self.scenario.warmup_s if self.scenario.warmup_s < self._limit_s else 0.0
-        self._warmup_s = warmup_s
-        self._flows = FlowRecorder(job.network, warmup_s)
+        self._flows = FlowRecorder(job.network, job.warmup_s)
         self._link_names = [f"{name}/{side}" for name in self.scenario.links for side in ("forward", "reverse")]
         self._links = GrowingTable(len(self._link_names) * len(LINK_COLUMNS))
         self._sample_count = 0
@@ -118,8 +116,9 @@ class EmulationRecording(WithoutDecisions):
             ended = message["ended"]
             self.programs[ended["program"]].update(code=ended["code"], ended_s=ended["t_s"])
         elif "changed" in message:
-            self._changes.append(dict(message["changed"]))
-            self._mark_change(message["changed"])
+            changed = {key: value for key, value in message["changed"].items() if key != "links"}
+            self._changes.append(changed)
+            self._mark_change(changed)
         if self._on_message is not None:
             self._on_message(message)
         if "result" in message or "error" in message:
@@ -128,11 +127,13 @@ class EmulationRecording(WithoutDecisions):
 
     def _add_sample(self, sample: Mapping[str, Any]) -> None:
         t_s = float(sample["t_s"])
-        self._flows.add(t_s, sample)
         self._links.append([value for link in sample["links"] for value in link])
+        if sample["at_s"] is None:  # the next sample has the sockets of this time, too
+            return
+        self._flows.add(t_s, sample, self._links.count - self._sample_count)
         self._marks += self._flows.take_marks()
         with self._changed:
-            self._sample_count += 1
+            self._sample_count = self._links.count
             self.now_s = t_s
             self._changed.notify_all()
 
@@ -290,7 +291,7 @@ class EmulationRecording(WithoutDecisions):
             "seed": self.seed,
             "duration_s": self.duration_s,
             "simulated_s": self.now_s,
-            "warmup_s": self._warmup_s,
+            "warmup_s": self.job.warmup_s,
             "profile": "emulated",
             "signature": self.signature(),
             "packets": self.packets,
@@ -326,13 +327,13 @@ class EmulationRecording(WithoutDecisions):
         }
 
     def _flow_summary(self, trace: FlowTrace) -> dict[str, Any]:
-        measured_s = max(self.now_s - self._warmup_s, SAMPLE_INTERVAL_S)
+        measured_s = max(self.now_s - self.job.warmup_s, SAMPLE_INTERVAL_S)
         subflows = [self._subflow_summary(subflow, measured_s) for subflow in trace.subflows.values()]
         acked = sum(subflow["packets_acked"] for subflow in subflows)
         weighted = sum(each["packets_acked"] * (each["mean_rtt_s"] or 0.0) for each in subflows)
         sent, lost = (sum(subflow[key] for subflow in subflows) for key in ("packets_sent", "packets_lost"))
         goodput_bps = trace.goodput_bytes * 8 / measured_s
-        active_s = 0.0 if trace.first_s is None else max(0.0, trace.last_s - max(trace.first_s, self._warmup_s))
+        active_s = 0.0 if trace.first_s is None else max(0.0, trace.last_s - max(trace.first_s, self.job.warmup_s))
         return {
             "name": trace.name,
             "kind": trace.protocol or (trace.flow.kind if trace.flow is not None else ""),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.features.emulation.core.emulation import SAMPLE_INTERVAL_S, EmulationJob
+from subflow_app.features.emulation.core.keeping import keep_emulation
 from subflow_app.features.emulation.core.network import plan_emulation
 from subflow_app.features.emulation.core.presets import (
     EmulationDraft,
@@ -21,7 +22,6 @@ from subflow_app.features.emulation.core.program_log import ProgramLog
 from subflow_app.features.emulation.core.readiness import with_length
 from subflow_app.features.emulation.core.recording import EmulationRecording
 from subflow_app.features.running.core.runs import RunJob, RunResult
-from subflow_app.features.traces.core.measured import emulated_tags
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class EmulationRun(RunJob):
             self._folder.cleanup()
             raise
         self.log = ProgramLog(programs)
-        self._kept_in = store
+        self._source, self._kept_in = source, store
         job = EmulationJob(
             network, source.scenario.seed, programs, seconds=float(draft.seconds), uses_mptcp=draft.mptcp
         )
@@ -93,22 +93,12 @@ class EmulationRun(RunJob):
 
     def _keep(self, store: Store, result: RunResult) -> RunResult:
         """Store the run with all its flows: those outside the scenario are unknown while it runs."""
-        complete = RunJob(
-            self.traces.scenario or self.scenario,
-            self.scenario_text,
-            store=store,
-            sample_interval_s=SAMPLE_INTERVAL_S,
-            name=self.name,
-            simulation_maker=lambda *_: self._recording.complete(),
-            is_measured=True,
-        )
-        kept = complete.run()
-        if kept.run_id is not None:
-            try:
-                for tag in emulated_tags(kept.summary):
-                    store.add_tag(kept.run_id, tag)
-            except StoreError:
-                _log.exception("run %d has no tag", kept.run_id)
-            if complete.traces.row is not None:
-                self.traces.close(complete.traces.row)
-        return replace(result, summary=kept.summary, run_id=kept.run_id, store_error=kept.store_error)
+        try:
+            kept = keep_emulation(self._recording.complete(), self._source, store, None)
+            assert kept.run_ids is not None
+            row = store.run(kept.run_ids["emulated"])
+        except StoreError as error:
+            _log.error("the run stays in memory only: %s", error)
+            return replace(result, store_error=error)
+        self.traces.close(row)
+        return replace(result, summary=dict(row.summary or {}), run_id=row.id)

@@ -109,7 +109,7 @@ class ProgramsPanel(QWidget):
         return self._states[number] if number is not None and 0 <= number < len(self._states) else None
 
     def _matches(self, line: ProgramLine) -> bool:
-        return self.program.currentData() in (_ALL, line.number)
+        return self.program.currentData() in (_ALL, line.number) or line.number < 0
 
     def _show_all(self) -> None:
         self.text.clear()
@@ -124,8 +124,9 @@ class ProgramsPanel(QWidget):
         has_names = self.program.currentData() == _ALL
         # `appendPlainText` never interprets markup.
         for line in lines:
-            prefix = f"{self._states[line.number].program.name} │ " if has_names else ""
-            self.text.appendPlainText(prefix + line.text)
+            name = self._states[line.number].program.name if line.number >= 0 else ""
+            parts = (name if has_names else "", "⚠" if line.is_notice else "", line.text)
+            self.text.appendPlainText(" │ ".join(filter(None, parts)))
         if was_at_end:
             bar.setValue(bar.maximum())
 

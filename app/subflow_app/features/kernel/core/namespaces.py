@@ -20,8 +20,14 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CLONE_NEWNET, _CLONE_NEWUSER = 0x40000000, 0x10000000
+_CLONE_NEWNS, _CLONE_NEWPID, _CLONE_NEWUTS = 0x20000, 0x20000000, 0x4000000
 _PR_SET_PDEATHSIG, _PR_SET_TIMERSLACK = 1, 29
 _SIOCETHTOOL = 0x8946
+_MNT_DETACH = 2
+_MAX_HOST_NAME = 64
+MS_BIND, MS_RECURSIVE, MS_PRIVATE = 0x1000, 0x4000, 0x40000
+"""Flags of `mount`."""
+
 # Commands (ETHTOOL_S... in linux/ethtool.h) that switch offloads. The segmentation offloads tso and gso require the
 # first two.
 _ETHTOOL_SWITCHES = {"tx checksums": 0x17, "scatter-gather": 0x19, "tso": 0x1F, "gso": 0x24, "gro": 0x2C}
@@ -36,21 +42,25 @@ def _call(name: str, *arguments: int) -> None:
         raise OSError(code, f"{name}: {os.strerror(code)}")
 
 
-def enter_private_namespace() -> None:
+def enter_private_namespace(*, with_processes: bool = False) -> None:
     """Move this process, which must have one thread, into a new network namespace.
 
     Without root, the process first enters a user namespace in which it is root.
 
+    Args:
+        with_processes: whether to enter a new mount namespace, too, and to put children into a new PID namespace.
+
     Raises:
         OSError: if the machine allows neither a network namespace nor a user namespace.
     """
+    wanted = _CLONE_NEWNET | (_CLONE_NEWNS | _CLONE_NEWPID if with_processes else 0)
     try:
-        _call("unshare", _CLONE_NEWNET)
+        _call("unshare", wanted)
     except OSError as error:
         if error.errno != errno.EPERM:
             raise
         user, group = os.geteuid(), os.getegid()
-        _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNET)
+        _call("unshare", _CLONE_NEWUSER | wanted)
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"0 {user} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"0 {group} 1", encoding="ascii")
@@ -71,6 +81,53 @@ def new_namespace() -> int:
 def current_namespace() -> int:
     """File descriptor of this process's network namespace; the caller closes the descriptor."""
     return os.open("/proc/self/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def new_mount_namespace() -> int:
+    """Enter a copy of the current mount namespace; return a file descriptor that keeps the copy alive."""
+    _call("unshare", _CLONE_NEWNS)
+    return current_mount_namespace()
+
+
+def current_mount_namespace() -> int:
+    """File descriptor of this process's mount namespace; the caller closes the descriptor."""
+    return os.open("/proc/self/ns/mnt", os.O_RDONLY | os.O_CLOEXEC)
+
+
+def enter_mount_namespace(namespace: int) -> None:
+    """Move this process, which must have one thread, into a mount namespace, and keep its working directory."""
+    folder = Path.cwd()
+    _call("setns", namespace, _CLONE_NEWNS)
+    try:
+        os.chdir(folder)
+    except OSError:
+        os.chdir("/")
+
+
+def enter_network_namespace(namespace: int) -> None:
+    """Move this thread into a network namespace for good."""
+    _call("setns", namespace, _CLONE_NEWNET)
+
+
+def take_host_name(name: str) -> None:
+    """Give this process and its future children a host name of their own."""
+    _call("unshare", _CLONE_NEWUTS)
+    socket.sethostname(name[:_MAX_HOST_NAME])
+
+
+def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
+    """Mount a file system; see mount(2). Raises OSError."""
+    texts = [text.encode() or None for text in (source, target, kind)]
+    if _libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"mount {target}: {os.strerror(code)}")
+
+
+def detach_mount(target: str) -> None:
+    """Unmount a file system when it is no longer used."""
+    if _libc.umount2(target.encode(), _MNT_DETACH) != 0:
+        code = ctypes.get_errno()
+        raise OSError(code, f"umount {target}: {os.strerror(code)}")
 
 
 @contextmanager
@@ -119,9 +176,14 @@ def die_with_parent(parent: int) -> None:
     Args:
         parent: id of the parent; if the parent has already ended, this process exits immediately.
     """
-    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    die_with_creator()
     if os.getppid() != parent:
         os._exit(1)
+
+
+def die_with_creator() -> None:
+    """Have the kernel kill this process when the thread that created it ends, unless it has ended already."""
+    _call("prctl", _PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def hurry(priority: int) -> str:
@@ -147,18 +209,21 @@ _NETLINK_ROUTE, _NETLINK_GENERIC = 0, 16
 _NLM_F_REQUEST, _NLM_F_ACK, _NLM_F_EXCL, _NLM_F_CREATE = 0x1, 0x4, 0x200, 0x400
 _NLMSG_ERROR = 2
 _NLA_F_NESTED = 0x8000
-_RTM_NEWLINK, _RTM_NEWADDR, _RTM_NEWROUTE = 16, 20, 24
+_RTM_NEWLINK, _RTM_NEWADDR, _RTM_NEWROUTE, _RTM_NEWRULE = 16, 20, 24, 32
 _IFLA_ADDRESS, _IFLA_IFNAME, _IFLA_MTU, _IFLA_LINKINFO, _IFLA_NET_NS_FD, _IFLA_GSO_MAX_SEGS = 1, 3, 4, 18, 28, 40
 _IFLA_INFO_KIND, _IFLA_INFO_DATA, _VETH_INFO_PEER = 1, 2, 1
 _IFF_UP, _IFF_NOARP = 0x1, 0x80
-_IFA_ADDRESS, _IFA_LOCAL = 1, 2
-_RTA_OIF = 4
-_RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_LINK, _RTN_UNICAST = 254, 4, 253, 1
+_IFA_ADDRESS, _IFA_LOCAL, _IFA_CACHEINFO, _IFA_FLAGS = 1, 2, 6, 8
+_IFA_F_NODAD = 2
+_FOREVER = 0xFFFFFFFF
+_RTA_DST, _RTA_OIF, _RTA_GATEWAY, _RTA_PREFSRC, _RTA_TABLE = 1, 4, 5, 7, 15
+_RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_UNIVERSE, _RT_SCOPE_LINK, _RTN_UNICAST = 254, 4, 0, 253, 1
+_FRA_DST, _FRA_SRC, _FRA_TABLE, _FR_ACT_TO_TBL = 1, 2, 15, 1
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_ID, _CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
 _MPTCP_PM_VERSION, _MPTCP_PM_CMD_ADD_ADDR, _MPTCP_PM_CMD_DEL_ADDR = 1, 1, 2
 _MPTCP_PM_CMD_SET_LIMITS, _MPTCP_PM_CMD_SET_FLAGS = 5, 7
 _MPTCP_PM_ATTR_ADDR, _MPTCP_PM_ATTR_RCV_ADD_ADDRS, _MPTCP_PM_ATTR_SUBFLOWS = 1, 2, 3
-_PM_ADDR_FAMILY, _PM_ADDR_ID, _PM_ADDR_ADDR4, _PM_ADDR_FLAGS, _PM_ADDR_IF_IDX = 1, 2, 3, 6, 7
+_PM_ADDR_FAMILY, _PM_ADDR_ID, _PM_ADDR_ADDR4, _PM_ADDR_ADDR6, _PM_ADDR_FLAGS, _PM_ADDR_IF_IDX = 1, 2, 3, 4, 6, 7
 _PM_ADDR_FLAG_SUBFLOW, _PM_ADDR_FLAG_BACKUP = 2, 4
 
 
@@ -175,8 +240,12 @@ def _number(kind: int, value: int) -> bytes:
     return _attribute(kind, struct.pack("=I", value))
 
 
+def _family(text: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in text else socket.AF_INET
+
+
 def _address(text: str) -> bytes:
-    return socket.inet_aton(text)
+    return socket.inet_pton(_family(text), text)
 
 
 def _mac(text: str) -> bytes:
@@ -250,13 +319,18 @@ class Netlink:
             body += _number(_IFLA_GSO_MAX_SEGS, packets_per_segment)
         self._change(_RTM_NEWLINK, body, create=False)
 
-    def add_address(self, name: str, address: str) -> None:
-        """Add an IPv4 address with prefix /32 to an interface."""
-        body = struct.pack("=BBBBI", socket.AF_INET, 32, 0, 0, socket.if_nametoindex(name))
-        self._change(
-            _RTM_NEWADDR,
-            body + _attribute(_IFA_LOCAL, _address(address)) + _attribute(_IFA_ADDRESS, _address(address)),
-        )
+    def add_address(self, name: str, address: str, prefix_length: int = 32) -> None:
+        """Add an IPv4 or IPv6 address to an interface.
+
+        IPv6 addresses count as deprecated, so that programs prefer IPv4 where a name has addresses of both families.
+        """
+        family = _family(address)
+        body = struct.pack("=BBBBI", family, prefix_length, 0, 0, socket.if_nametoindex(name))
+        body += _attribute(_IFA_LOCAL, _address(address)) + _attribute(_IFA_ADDRESS, _address(address))
+        if family == socket.AF_INET6:
+            body += _attribute(_IFA_CACHEINFO, struct.pack("=4I", 0, _FOREVER, 0, 0))
+            body += _number(_IFA_FLAGS, _IFA_F_NODAD)
+        self._change(_RTM_NEWADDR, body)
 
     def add_default_route(self, name: str) -> None:
         """Add a default route through an interface."""
@@ -266,6 +340,38 @@ class Netlink:
             *(_RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_LINK, _RTN_UNICAST, 0),
         )
         self._change(_RTM_NEWROUTE, body + _number(_RTA_OIF, socket.if_nametoindex(name)))
+
+    def add_route(self, destination: str, via: str, name: str, *, source: str = "", table: int = 0) -> None:
+        """Add an IPv4 or IPv6 route over a next hop.
+
+        Args:
+            destination: network with its prefix length, "0.0.0.0/0" for all.
+            via: address of the next hop.
+            name: name of the interface.
+            source: preferred source address; empty for the kernel's choice.
+            table: number of the routing table; 0: the main table.
+        """
+        network, _, length = destination.partition("/")
+        body = struct.pack(
+            "=BBBBBBBBI",
+            *(_family(via), int(length), 0, 0),
+            *(0 if table else _RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_UNIVERSE, _RTN_UNICAST, 0),
+        )
+        if int(length):
+            body += _attribute(_RTA_DST, _address(network))
+        body += _attribute(_RTA_GATEWAY, _address(via)) + _number(_RTA_OIF, socket.if_nametoindex(name))
+        if source:
+            body += _attribute(_RTA_PREFSRC, _address(source))
+        if table:
+            body += _number(_RTA_TABLE, table)
+        self._change(_RTM_NEWROUTE, body)
+
+    def add_rule(self, source: str, destination: str, table: int) -> None:
+        """Let packets between two IPv4 or IPv6 addresses use a routing table."""
+        length = 8 * len(_address(source))
+        body = struct.pack("=BBBBBBBBI", _family(source), length, length, 0, 0, 0, 0, _FR_ACT_TO_TBL, 0)
+        body += _attribute(_FRA_DST, _address(destination)) + _attribute(_FRA_SRC, _address(source))
+        self._change(_RTM_NEWRULE, body + _number(_FRA_TABLE, table))
 
     def limit_subflows(self, count: int) -> None:
         """Limit the number of additional subflows of MPTCP connections, and ignore addresses that peers announce."""
@@ -287,10 +393,11 @@ class Netlink:
         self._change_address(_MPTCP_PM_CMD_SET_FLAGS, name, number, address, is_backup=is_backup)
 
     def _change_address(self, command: int, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
+        family = _family(address)
         body = (
-            _attribute(_PM_ADDR_FAMILY, struct.pack("=H", socket.AF_INET))
+            _attribute(_PM_ADDR_FAMILY, struct.pack("=H", family))
             + _attribute(_PM_ADDR_ID, bytes([number]))
-            + _attribute(_PM_ADDR_ADDR4, _address(address))
+            + _attribute(_PM_ADDR_ADDR6 if family == socket.AF_INET6 else _PM_ADDR_ADDR4, _address(address))
             + _number(_PM_ADDR_FLAGS, _PM_ADDR_FLAG_SUBFLOW | (_PM_ADDR_FLAG_BACKUP if is_backup else 0))
             + _attribute(_PM_ADDR_IF_IDX, struct.pack("=i", socket.if_nametoindex(name)))
         )

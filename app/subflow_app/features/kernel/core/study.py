@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -17,10 +18,12 @@ from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.kernel.core import compare, probe
 from subflow_app.features.kernel.core.compare import Comparison
-from subflow_app.features.running.core.runs import RunJob, RunResult
+from subflow_app.features.running.core.run_recorder import RunnableSimulation
+from subflow_app.features.running.core.runs import RunJob
 from subflow_app.features.traces.core.measured import KERNEL_TAG
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.jobs.job import Job
+from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -179,19 +182,16 @@ def keep_both(
     """
     run_ids = None
     if store is not None:
-        recording = comparison.kernel[0].recording
         scenario = comparison.case.scenario
         simulated = RunJob(scenario, scenario_text, seed=comparison.case.plan.seed, store=store)
-        measured = RunJob(
-            scenario,
+        measured = recorded_job(
+            comparison.kernel[0].recording,
             scenario_text,
             store=store,
             sample_interval_s=comparison.case.plan.sample_interval_s,
             name=f"{scenario.name} · Linux {release}",
-            simulation_maker=lambda *_: recording,
         )
-        run_ids = {"simulated": _number(simulated.run()), "kernel": _number(measured.run())}
-        store.add_tag(run_ids["kernel"], KERNEL_TAG)
+        run_ids = {"simulated": run_and_keep(simulated), "kernel": run_and_keep(measured, KERNEL_TAG)}
     files = () if directory is None else write_traces(comparison, directory, scenario_text)
     return Kept(run_ids, tuple(files))
 
@@ -208,12 +208,68 @@ def write_traces(comparison: Comparison, directory: Path, scenario_text: str | N
     scenario, plan = comparison.case.scenario, comparison.case.plan
     jobs = {"simulated": RunJob(scenario, scenario_text or "", seed=plan.seed)}
     for number, run in enumerate(comparison.kernel, start=1):
-        jobs[f"kernel-{number}"] = RunJob(
-            scenario,
-            scenario_text or "",
-            sample_interval_s=plan.sample_interval_s,
-            simulation_maker=lambda *_, recording=run.recording: recording,
+        jobs[f"kernel-{number}"] = recorded_job(
+            run.recording, scenario_text or "", sample_interval_s=plan.sample_interval_s
         )
+    return write_data(jobs, directory, scenario_text)
+
+
+class Recording(RunnableSimulation, Protocol):
+    """An ended run with the interface of a simulation."""
+
+    @property
+    def scenario(self) -> Scenario:
+        """Scenario of the run."""
+
+
+def recorded_job(
+    recording: Recording,
+    scenario_text: str,
+    *,
+    sample_interval_s: float,
+    name: str | None = None,
+    store: Store | None = None,
+) -> RunJob:
+    """A job that takes a recording in place of a simulation."""
+    return RunJob(
+        recording.scenario,
+        scenario_text,
+        store=store,
+        sample_interval_s=sample_interval_s,
+        name=name,
+        simulation_maker=lambda *_: recording,
+    )
+
+
+def run_and_keep(job: RunJob, *tags: str) -> int:
+    """Carry out a job with a store, add tags to its run, and return the number of the run.
+
+    Raises:
+        StoreError: if the store cannot hold the run.
+    """
+    result = job.run()
+    if result.store_error is not None:
+        raise result.store_error
+    if result.error is not None:
+        raise result.error
+    assert result.run_id is not None
+    assert job.store is not None
+    for tag in tags:
+        job.store.add_tag(result.run_id, tag)
+    return result.run_id
+
+
+def write_data(jobs: Mapping[str, RunJob], directory: Path, scenario_text: str | None) -> tuple[Path, ...]:
+    """Carry out jobs, and write the traces of each to a folder in the format of `subflow export`.
+
+    Args:
+        jobs: jobs by name of the folder in `directory`.
+        directory: folder, which is made if missing.
+        scenario_text: TOML of the scenario; None to leave it out.
+
+    Raises:
+        ExportError: if a file cannot be written.
+    """
     written: list[Path] = []
     for name, job in jobs.items():
         result = job.run()
@@ -221,12 +277,3 @@ def write_traces(comparison: Comparison, directory: Path, scenario_text: str | N
             job.traces, directory / name, _DATA_ONLY, summary=result.summary, scenario_text=scenario_text
         )
     return tuple(written)
-
-
-def _number(result: RunResult) -> int:
-    if result.store_error is not None:
-        raise result.store_error
-    if result.error is not None:
-        raise result.error
-    assert result.run_id is not None
-    return result.run_id

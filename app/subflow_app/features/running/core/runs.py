@@ -248,6 +248,11 @@ class RunJob:
         return self.traces.run_id
 
     @property
+    def store(self) -> Store | None:
+        """Store for the run; None if it is kept in memory only."""
+        return self._store
+
+    @property
     def decisions_lost(self) -> int:
         """Number of decisions that were dropped because a buffer was full."""
         return self._simulation.decisions_lost
