@@ -93,7 +93,7 @@ def test_presets_are_added_removed_and_checked(desk: Desk, qtbot: QtBot, ask: As
     assert server == "server: python3 -u -m http.server 8000 --directory FOLDER"
     assert curl.endswith("http://server:8000/download")
     assert ping == "server: ping -i 0.2 -w 5 client"
-    for text, reason in (("20", '"20" is not a size'), ("9EB", "not between 1 B and 1 TB")):
+    for text, reason in (("20", '"20" is not a size'), ("2000GB", "not between 1 B and 1 TB")):
         dialog.rows[0].text.setText(text)
         qtbot.waitUntil(lambda reason=reason: reason in dialog.problem.text())
         assert not dialog.start.isEnabled()

@@ -74,7 +74,7 @@ class Use(Enum):
     REPORT = ("report", _NOTHING)
     """Reports, plots and comparisons, which name the origin of their curves."""
     KERNEL = ("kernel comparison", _NOTHING)
-    EMULATE = ("emulation", _NOTHING)
+    EMULATE = ("programs on the network", _NOTHING)
     FAIRNESS = ("fairness", _NOTHING)
     EXPORT = ("export", _NOTHING)
     BUNDLE = ("bundle", _NOTHING)
