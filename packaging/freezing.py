@@ -107,11 +107,11 @@ _DROPPED = re.compile(
 
 
 def own_binaries() -> list[tuple[str, str]]:
-    """The compiled core of the installed package, and on Linux the helper that loads controllers into the kernel."""
+    """The compiled core of the installed package, and on Linux the programs for the kernel that lie beside it."""
     core = importlib.import_module("subflow_sim._core")
     assert core.__file__ is not None
-    helper = Path(core.__file__).with_name("subflow-kernel-helper")
-    return [(str(each), "subflow_sim") for each in (Path(core.__file__), helper) if each.is_file()]
+    beside = (Path(core.__file__).with_name(name) for name in ("subflow-kernel-helper", "libsubflow-mptcp.so"))
+    return [(str(each), "subflow_sim") for each in (Path(core.__file__), *beside) if each.is_file()]
 
 
 def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:

@@ -79,8 +79,8 @@ class EmulationJob:
         return warmup_s if warmup_s < self.limit_s else 0.0
 
 
-def mptcp_library() -> Path:
-    """Path of the library that makes MPTCP sockets of TCP sockets, which is installed beside the core."""
+def sockets_library() -> Path:
+    """Path of the library that changes the TCP sockets of programs, which is installed beside the core."""
     return native_folder() / "libsubflow-mptcp.so"
 
 
@@ -282,7 +282,8 @@ def job_document(job: EmulationJob) -> dict[str, Any]:
         "programs": [program.document() for program in job.programs],
         "seconds": job.limit_s,
         "ends_with": job.ends_with,
-        "mptcp": str(mptcp_library()) if job.uses_mptcp else None,
+        "mptcp": job.uses_mptcp,
+        "library": str(sockets_library()),
         "uplink": job.uplink,
         "shell": job.shell,
         "terminal": job.terminal,

@@ -81,11 +81,13 @@ def carry_packets(job: Mapping[str, Any], orders: int, output: int) -> None:
             write_rows()
 
     def write_rows() -> None:
-        rows = [[row.time_s, row.links] for row in emulator.take_samples()]
+        rows = [[round(row.time_s, 9), row.links] for row in emulator.take_samples()]
         if rows:
             talks = [
-                [each.wire, each.source, each.source_port, each.destination, each.destination_port]
-                + [each.counts.offered, each.counts.lost, each.counts.delivered_bytes]
+                [
+                    *(each.wire, each.source, each.source_port, each.destination, each.destination_port),
+                    *(each.counts.offered, each.counts.lost, each.counts.delivered_bytes),
+                ]
                 for each in emulator.conversations()
             ]
             write({"rows": rows, "udp": talks})

@@ -38,7 +38,7 @@ class Node:
     files: int
 
 
-def make_nodes(network: Mapping[str, Any], uplink: str | None) -> tuple[dict[str, Node], list[str]]:
+def make_nodes(network: Mapping[str, Any], uplink: str | None) -> tuple[dict[str, Node], dict[str, str]]:
     """Make all nodes.
 
     Args:
@@ -46,20 +46,23 @@ def make_nodes(network: Mapping[str, Any], uplink: str | None) -> tuple[dict[str
         uplink: node whose names are also resolved outside.
 
     Returns:
-        The nodes by name, and settings that the kernel refused, one sentence each.
+        The nodes by name, and the congestion control that programs at each node must choose themselves, because the
+        kernel does not let the namespace choose it.
 
     Raises:
         OSError: if the kernel refuses an operation.
     """
     documents = network["nodes"]
-    notes: list[str] = []
+    controls: dict[str, str] = {}
     # The emulator's namespace only passes frames on: its interfaces must not send packets of their own.
     namespaces.set_sysctl("net.ipv6.conf.all.disable_ipv6", "1")
     namespaces.set_sysctl("net.ipv6.conf.default.disable_ipv6", "1")
     spaces = {document["name"]: namespaces.new_namespace() for document in documents}
     for document in documents:
         with namespaces.inside(spaces[document["name"]]):
-            notes += _settle_in(document)
+            control = _settle_in(document)
+            if control:
+                controls[document["name"]] = control
     with Netlink.route() as netlink:
         for document in documents:
             for interface in document["interfaces"]:
@@ -84,7 +87,7 @@ def make_nodes(network: Mapping[str, Any], uplink: str | None) -> tuple[dict[str
             nodes[name] = Node(name, spaces[name], _own_files(document["hosts"], has_uplink=name == uplink))
         namespaces.enter_mount_namespace(home)
     os.close(home)
-    return nodes, notes
+    return nodes, controls
 
 
 def make_mounts_private() -> None:
@@ -95,21 +98,20 @@ def make_mounts_private() -> None:
         namespaces.mount("proc", "/proc", "proc")
 
 
-def _settle_in(document: Mapping[str, Any]) -> list[str]:
-    """Set the kernel parameters of the current namespace; return those that were refused, one sentence each."""
-    notes = []
-    name = document["name"]
+def _settle_in(document: Mapping[str, Any]) -> str:
+    """Set the kernel parameters of the current namespace; return the congestion control if that one is refused."""
+    refused = ""
     for key, value in document["settings"].items():
         if namespaces.set_sysctl(key, value):
             continue
         if key in _NEEDED_SETTINGS:
+            name = document["name"]
             raise OSError(f"{name} cannot forward packets, because /proc/sys is read-only here (setting {key})")
-        if key == "net.ipv4.tcp_congestion_control":
-            used = namespaces.read_sysctl(key)
-            notes.append(f"programs at {name} use {used}, because the kernel does not let namespaces choose {value}")
+        if key == "net.ipv4.tcp_congestion_control" and namespaces.read_sysctl(key) != value:
+            refused = value
     with Netlink.route() as netlink:
         netlink.set_up("lo")
-    return notes
+    return refused
 
 
 def _connect(document: Mapping[str, Any]) -> None:

@@ -123,7 +123,8 @@ class _Run:
     def work(self) -> None:
         """Do everything from the first namespace to the result."""
         make_mounts_private()
-        self._nodes, notes = make_nodes(self._network, self._job["uplink"])
+        self._nodes, self._controls = make_nodes(self._network, self._job["uplink"])
+        notes: list[str] = []
         if self._uplink is not None:
             notes += self._uplink.open(self._nodes[self._job["uplink"]].network)
         self._monitors = {}
@@ -309,13 +310,7 @@ class _Run:
 
     def _start(self, program: Mapping[str, Any], number: int | None) -> None:
         node = self._nodes[program["node"]]
-        environment, note = {"SUBFLOW_NODE": node.name, "debian_chroot": node.name}, ""
-        library = self._job["mptcp"]
-        if library:
-            before = os.environ.get("LD_PRELOAD", "")
-            environment["LD_PRELOAD"] = f"{library} {before}".strip()
-            if is_static(program["words"][0]):
-                note = "linked statically, so it stays with TCP"
+        environment, note = self._environment(node.name, program["words"][0])
         terminal = self._job["terminal"] if number is not None and number == self._job["shell"] else None
         try:
             running = start_program(
@@ -338,6 +333,21 @@ class _Run:
             self._listen_to(running)
         started = {"program": running.number, "node": node.name, "words": list(running.words), "t_s": self._now_s()}
         _write({"started": {**started, "note": note}})
+
+    def _environment(self, node: str, program: str) -> tuple[dict[str, str], str]:
+        """Variables for a program, and a note if it cannot use them."""
+        found = {"SUBFLOW_NODE": node, "debian_chroot": node}
+        wanted = []
+        if self._job["mptcp"]:
+            found["SUBFLOW_MPTCP"] = "1"
+            wanted.append("stays with TCP")
+        if node in self._controls:
+            found["SUBFLOW_CONGESTION_CONTROL"] = self._controls[node]
+            wanted.append(f"uses the kernel's default congestion control instead of {self._controls[node]}")
+        if not wanted:
+            return found, ""
+        found["LD_PRELOAD"] = f"{self._job['library']} {os.environ.get('LD_PRELOAD', '')}".strip()
+        return found, f"linked statically, so it {' and '.join(wanted)}" if is_static(program) else ""
 
     def _listen_to(self, program: RunningProgram) -> None:
         self._selector.register(program.output, selectors.EVENT_READ, lambda: self._read_output(program))
