@@ -327,7 +327,10 @@ def _lab(case: Case) -> Iterator[Made]:
 
 
 WAYS: dict[Use, Callable[[Case], Iterator[Made]]] = {
-    **{use: partial(_texts, use) for use in (Use.RUN, Use.REPRODUCE, Use.EMULATE, Use.FAIRNESS, Use.TEMPLATE, Use.SELF_TEST)},
+    **{
+        use: partial(_texts, use)
+        for use in (Use.RUN, Use.REPRODUCE, Use.EMULATE, Use.FAIRNESS, Use.TEMPLATE, Use.SELF_TEST)
+    },
     **{use: partial(_arena, use) for use in (Use.ARENA, Use.ASSESS)},
     Use.DOCUMENT: _documents,
     Use.QUEUE: _queue,

@@ -22,7 +22,7 @@ WEB_PORT = 8000
 WEB_FILE = "download"
 """Name of the file that the web server offers."""
 _MOST_FILE_BYTES = 1e12
-_END_S = 1.0  # iperf3 ends this long before the run, so that its report is complete
+_END_S = 2.0  # iperf3 starts and ends within this time, so that its report is complete
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Preset:
     Attributes:
         title: name in the list, in English.
         tip: purpose, in English.
-        make: makes the programs in the order of their start.
+        make: makes the programs: the server, if any, and the client.
         has_peer: whether the preset has a second node.
         text: label of the preset's text, in English; empty if it has none.
         default: initial text.
@@ -88,8 +88,10 @@ def _web(chosen: Chosen, around: Surroundings) -> Sequence[Program]:
     server = ("python3", "-u", "-m", "http.server", str(WEB_PORT), "--directory", folder)
     report = "%{size_download} bytes in %{time_total} s\\n"
     address = f"http://{chosen.node}:{WEB_PORT}/{WEB_FILE}"
-    client = ("curl", "--silent", "--show-error", "--fail", "--output", "/dev/null", "--write-out", report, address)
-    return Program(chosen.node, server), Program(chosen.peer, client)
+    # The server may take longer to start than the worker waits for it.
+    patience = ("--retry", "20", "--retry-delay", "1", "--retry-connrefused")
+    output = ("--silent", "--show-error", "--fail", "--output", "/dev/null", "--write-out", report)
+    return Program(chosen.node, server), Program(chosen.peer, ("curl", *output, *patience, address))
 
 
 def _ping(chosen: Chosen, around: Surroundings) -> Sequence[Program]:
@@ -135,12 +137,13 @@ def shell_words(text: str) -> tuple[str, ...]:
 
 
 def programs_of(choices: Iterable[Chosen], around: Surroundings) -> tuple[Program, ...]:
-    """The programs of all chosen presets, in the order of their start.
+    """The programs of all chosen presets, in the order of their start: servers before all clients.
 
     Raises:
         InputError: if nothing is chosen, a command is empty, or a program would talk to its own node.
     """
-    programs: list[Program] = []
+    servers: list[Program] = []
+    clients: list[Program] = []
     for chosen in choices:
         preset = PRESETS[chosen.preset]
         if preset.has_peer and chosen.node == chosen.peer:
@@ -148,10 +151,12 @@ def programs_of(choices: Iterable[Chosen], around: Surroundings) -> tuple[Progra
             raise InputError(
                 tr("{program} needs two different nodes, not {node} twice.", program=name, node=chosen.peer)
             )
-        programs += preset.make(chosen, around)
-    if not programs:
+        *before, client = preset.make(chosen, around)
+        servers += before
+        clients.append(client)
+    if not clients:
         raise InputError(tr("No program is chosen: add one."))
-    return tuple(programs)
+    return (*servers, *clients)
 
 
 def file_bytes(choices: Iterable[Chosen]) -> int:

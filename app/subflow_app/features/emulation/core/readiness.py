@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from subflow_app.features.catalog.core.uses import Use
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.emulation.core.job_text import Program
+from subflow_app.features.emulation.core.keeping import scenario_of_run
 from subflow_app.features.emulation.core.network import check_router, plan_emulation
 from subflow_app.features.emulation.core.presets import (
     EmulationDraft,
@@ -21,10 +22,10 @@ from subflow_app.features.emulation.core.presets import (
 )
 from subflow_app.features.kernel.core import probe
 from subflow_app.foundation.errors import InputError
-from subflow_sim.units import Dimension, format_quantity
 
 if TYPE_CHECKING:
-    from subflow_app.features.emulation.core.network import EmulatedNetwork
+    from subflow_app.features.emulation.core.keeping import scenario_of_run
+from subflow_app.features.emulation.core.network import EmulatedNetwork
 
 _LATER_FOLDER = Path("FOLDER")
 """Stands for the folder of the web server, which is made at the start."""
@@ -45,14 +46,15 @@ class Readiness:
     notes: tuple[str, ...] = ()
 
 
-def with_length(text: str, seconds: float, folder: Path | None = None) -> ScenarioSource:
-    """The scenario with the length of the run.
+def with_length(text: str, seconds: float) -> ScenarioSource:
+    """The scenario with the length of the run, without later events.
+
+    If its flows do not allow this length, for example because one starts later, the scenario keeps its own length.
 
     Raises:
-        ScenarioError: if the scenario cannot have this length, for example because its warm-up is longer.
+        ScenarioError: if the scenario has problems.
     """
-    length = format_quantity(float(seconds), Dimension.TIME)
-    return source_of(Use.EMULATE, text, overrides=[f'duration="{length}"'], folder=folder)
+    return scenario_of_run(source_of(Use.EMULATE, text), float(seconds))
 
 
 def check_draft(text: str, draft: EmulationDraft) -> Readiness:
@@ -64,14 +66,14 @@ def check_draft(text: str, draft: EmulationDraft) -> Readiness:
 
     Raises:
         InputError: if a choice is incomplete, or the emulator lacks a part of the scenario.
-        ScenarioError: if the scenario cannot have the chosen length.
+        ScenarioError: if the scenario has problems.
     """
     programs = programs_of(draft.choices, Surroundings(draft.seconds, _LATER_FOLDER))
     file_bytes(draft.choices)
     source = with_length(text, draft.seconds)
     reasons, notes = [], []
     try:
-        network = plan_emulation(source.scenario, source.text)
+        network = plan_emulation(source.scenario)
         notes = [*network.notes, *_router_notes(network, programs)]
     except InputError as error:
         reasons.append(str(error))

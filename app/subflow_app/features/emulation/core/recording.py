@@ -337,7 +337,7 @@ class EmulationRecording(WithoutDecisions):
         return {
             "name": trace.name,
             "kind": trace.protocol or (trace.flow.kind if trace.flow is not None else ""),
-            "controller": ", ".join(sorted(trace.controllers)),
+            "controller": ", ".join(sorted(filter(None, trace.controllers))),
             "scheduler": "default" if trace.protocol == "mptcp" else "",
             "size_bytes": None,
             "goodput_bps": goodput_bps,

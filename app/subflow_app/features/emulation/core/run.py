@@ -41,13 +41,13 @@ class EmulationRun(RunJob):
 
     Raises:
         InputError: if a choice is incomplete, or the emulator lacks a part of the scenario.
-        ScenarioError: if the scenario cannot have the chosen length.
+        ScenarioError: if the scenario has problems.
     """
 
     def __init__(self, text: str, draft: EmulationDraft, store: Store | None) -> None:
         source = with_length(text, draft.seconds)
         size_bytes = file_bytes(draft.choices)
-        network = plan_emulation(source.scenario, source.text)
+        network = plan_emulation(source.scenario)
         self._folder = tempfile.TemporaryDirectory(prefix="subflow-web-")
         folder = Path(self._folder.name)
         try:

@@ -135,7 +135,7 @@ class ProgramsPanel(QWidget):
         if chosen is not None:
             text = f"{chosen.program.text} · {_words(chosen)}" if self._is_running or chosen.code is not None else ""
         elif not self._states:
-            text = ""
+            text = tr("Making the network…") if self._is_running else ""
         elif running and self._is_running:
             text = tr("{running} of {count} run", running=running, count=len(self._states))
         else:

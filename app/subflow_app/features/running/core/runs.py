@@ -534,6 +534,8 @@ class RunJob:
         since_s, since_clock_s = self._speed_since
         elapsed_s = self._clock() - since_clock_s
         speed = (now_s - since_s) / elapsed_s if elapsed_s > 0 else 0.0
+        if self.is_measured:
+            speed = 1.0 if now_s > 0 else 0.0  # it begins some time after the job
         eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
         return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)
 
