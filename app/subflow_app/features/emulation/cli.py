@@ -83,12 +83,13 @@ def emulate(
     \b
     subflow emulate demo -- ping -c 5 phone
     subflow emulate demo --on phone -- iperf3 -s --on server -- iperf3 -c phone
-    subflow emulate demo --on server -- python3 -m http.server --shell phone
+    subflow emulate demo --shell phone --on server -- python3 -m http.server
 
     Each node becomes a network namespace of this machine, and the link emulator carries packets between them as in
     the drawing, in real time. Names of nodes resolve. A program after -- runs at the source of the first flow, after
     --on NODE -- at that node; options of this command come before the first --. Programs start in this order:
-    servers first, as each waits until the one before listens, at most half a second. The run ends when the last one
+    servers first, as each waits until the one before listens, or has waited for half
+    a second. The run ends when the last one
     ends, after --seconds, or at Ctrl-C; the other programs then get SIGTERM, and SIGKILL two seconds later.
 
     The flows of the scenario do not run by themselves. A connection between the ends of a flow is recorded as this
@@ -224,12 +225,13 @@ def _print_result(recording: EndedEmulation, kept: KeptRuns, *, as_json: bool) -
     if as_json:
         print_json({**summary, "run_ids": kept.run_ids})
         return
+    about = summary["emulation"]
     print_line()
     print_line(str(summary["scenario"]))
-    print_line(summary_line(summary))
+    print_line(f"{summary_line(summary)}, Linux {about['release']}")
     print_line()
     print_tables(*summary_tables(summary, recording.scenario))
-    print_line(lateness_of(summary["emulation"]["lateness"], recording.scenario).text)
+    print_line(lateness_of(about["lateness"], recording.scenario).text)
     if kept.run_ids is not None:
         print_line("kept as " + " and ".join(f"run {number} ({kind})" for kind, number in kept.run_ids.items()))
     for path in kept.files:

@@ -288,6 +288,8 @@ class FlowRecorder:
         self, trace: FlowTrace, subflow: SubflowTrace, part: _Part, info: TcpInfo, *, is_gone: bool, is_meta: bool
     ) -> None:
         before = part.before
+        if before is not None and info.sent_pkts < before.sent_pkts:
+            return  # MPTCP resets the counters of a subflow before it closes it
         acked = info.acked_bytes - (before.acked_bytes if before else 0)
         delivered = (info.delivered_pkts - (before.delivered_pkts if before else 0)) * self._network.scenario.mss_bytes
         lost = info.retransmitted_pkts - (before.retransmitted_pkts if before else 0)

@@ -43,6 +43,7 @@ class RunningProgram:
         output: file descriptor of its output; -1 without one, or after its end.
         started_s: monotonic time of its start, s.
         waiting_before: number of sockets that waited for clients at the node before.
+        idle_since_s: monotonic time since which it has only waited, as far as known, s.
         code: exit code, or minus the number of the signal that ended it; None while it runs.
         kill_at_s: monotonic time at which it gets SIGKILL; None without a wish to end it.
         budget_bytes: output that may still be read before the next sample.
@@ -55,11 +56,21 @@ class RunningProgram:
     output: int
     started_s: float
     waiting_before: int
+    idle_since_s: float
     code: int | None = None
     kill_at_s: float | None = None
     budget_bytes: int = _MOST_OUTPUT_BYTES
     _rest: bytes = b""
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def is_busy(self) -> bool:
+        """True if the program computes or reads files at this moment."""
+        try:
+            status = Path(f"/proc/{self.pid}/stat").read_text(encoding="ascii", errors="replace")
+        except OSError:
+            return False
+        return status.rpartition(")")[2].split()[:1] in (["R"], ["D"])
 
     def read(self) -> tuple[list[str], bool]:
         """Whole lines of output that are there now, and whether more may come."""
@@ -156,8 +167,9 @@ def start_program(
             os.close(its_end)
     if output != -1:
         os.set_blocking(output, False)
+    now_s = time.monotonic()
     return RunningProgram(
-        number, node.name, tuple(words), process.pid, output, time.monotonic(), waiting_before, _process=process
+        number, node.name, tuple(words), process.pid, output, now_s, waiting_before, now_s, _process=process
     )
 
 

@@ -46,6 +46,7 @@ from subflow_app.features.emulation.core.socket_diag import SocketMonitor
 from subflow_app.features.kernel.core import namespaces
 
 _SERVER_START_S = 0.5
+_LONGEST_START_S = 10.0
 _LOOK_S = 0.01
 _GIVE_UP_S = 3.0
 _UPLINK_S = 5.0
@@ -300,11 +301,16 @@ class _Run:
     # ---- programs ----
 
     def _may_start(self) -> bool:
-        """Whether the program that was started last serves clients, has ended, or had half a second for it."""
+        """Whether the program that was started last serves clients, has ended, or has waited for half a second."""
         if not self._programs:
             return True
         last = self._programs[-1]
-        if last.code is not None or time.monotonic() - last.started_s >= _SERVER_START_S:
+        now_s = time.monotonic()
+        if last.code is not None or now_s - last.started_s >= _LONGEST_START_S:
+            return True
+        if last.is_busy:  # it still loads its libraries, say, which takes longer on a busy machine
+            last.idle_since_s = now_s
+        if now_s - last.idle_since_s >= _SERVER_START_S:
             return True
         return self._monitors[last.node].waiting() > last.waiting_before
 
@@ -336,7 +342,7 @@ class _Run:
 
     def _environment(self, node: str, program: str) -> tuple[dict[str, str], str]:
         """Variables for a program, and a note if it cannot use them."""
-        found = {"SUBFLOW_NODE": node, "debian_chroot": node}
+        found = {"SUBFLOW_NODE": node}
         wanted = []
         if self._job["mptcp"]:
             found["SUBFLOW_MPTCP"] = "1"

@@ -53,7 +53,10 @@ def summary_tables(summary: Mapping[str, Any], scenario: Scenario | None = None)
 def summary_line(summary: Mapping[str, Any]) -> str:
     """One line about size and speed of the run, e.g. ``60 s simulated in 0.41 s, 123 456 packets, seed 1``."""
     simulated_s = summary.get("simulated_s", summary.get("duration_s"))
-    parts = [f"{duration_text(simulated_s)} simulated in {duration_text(summary.get('wall_s'))}"]
+    if summary.get("profile") in ("kernel", "emulated"):
+        parts = [f"{duration_text(simulated_s)} in real time"]
+    else:
+        parts = [f"{duration_text(simulated_s)} simulated in {duration_text(summary.get('wall_s'))}"]
     if "packets" in summary:
         parts.append(f"{count_text(summary['packets'])} packets")
     parts.append(f"seed {summary.get('seed', NOTHING)}")
