@@ -421,7 +421,7 @@ def save(subject: QWidget, path: Path) -> None:
     picture = subject.grab()
     if not picture.save(str(path)):
         sys.exit(f"{path} cannot be written")
-    # A palette makes the file a third as large, and its colours cannot be told from those of the window.
+    # A palette makes the file a third as large, and its colours look like those of the window.
     with Image.open(path) as image:
         reduced = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     reduced.save(path, optimize=True)

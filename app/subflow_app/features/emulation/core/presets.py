@@ -64,7 +64,7 @@ class Preset:
         tip: purpose, in English.
         make: makes the programs: the server, if any, and the client.
         has_peer: whether the preset has a second node.
-        text: label of the preset's text, in English; empty if it has none.
+        text: label of the preset's text, in English; empty for a preset without text.
         default: initial text.
     """
 
