@@ -61,7 +61,7 @@ std::vector<Counts> all_fields_of(const std::vector<WireCounts>& counts) {
     return all;
 }
 
-nb::dict results_of(const LinkEmulator& emulator) {
+nb::typed<nb::dict, nb::str, nb::any> results_of(const LinkEmulator& emulator) {
     const LinkEmulator::Results& results = emulator.results();
     nb::dict lateness;
     lateness["p50_s"] = results.late_p50_s;
@@ -93,7 +93,7 @@ nb::dict results_of(const LinkEmulator& emulator) {
     all["overruns"] = results.overruns;
     all["unknown_packets"] = results.unknown_packets;
     all["networks"] = networks;
-    return all;
+    return nb::typed<nb::dict, nb::str, nb::any>(all);
 }
 
 }  // namespace

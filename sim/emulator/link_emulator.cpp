@@ -22,6 +22,10 @@ constexpr std::size_t kMostMemory = std::size_t{512} << 20;
 // The links work on after the end of the run, while the endpoints read their sockets once more.
 constexpr Nanos kLastLook(20'000'000);
 constexpr Nanos kLongestWait(50'000'000);
+// A wake-up costs more than the packet for which it happens. The loop therefore sends all packets together that are due
+// within this time, and while packets flow, it reads them as late as their links allow.
+constexpr Nanos kGathered(36'000);
+constexpr Nanos kLongestBlind(500'000);
 
 Nanos clock_time(clockid_t clock) {
     timespec now{};
@@ -62,8 +66,6 @@ LinkEmulator::LinkEmulator(std::vector<Part> networks, const std::vector<Wire>& 
     for (std::uint32_t number = 0; number < wires.size(); ++number) add(wires[number], number);
     wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
-    outgoing_.reserve(PacketPort::kSentAtOnce);
-    sending_.reserve(PacketPort::kSentAtOnce);
 }
 
 LinkEmulator::~LinkEmulator() {
@@ -105,8 +107,11 @@ void LinkEmulator::run(Nanos end) {
         if (is_woken_) apply_changes();
         deliver();
         if (now >= last) break;
-        const Nanos next = std::min({links_.next_event(), next_moment(), last, now + kLongestWait});
-        if (is_all_read && next > now) wait(next);
+        if (!is_all_read) continue;
+        // A packet that arrives during the wait must be read before it can be due.
+        const Nanos blind = read_pkts_ != 0 ? blind_time() : Nanos(0);
+        const Nanos next = std::min({links_.next_event() + kGathered, next_moment(), last, now + kLongestWait});
+        wait(blind > Nanos(0) ? std::min(next, now + blind) : next, blind > Nanos(0));
     }
     for (std::uint32_t network = 0; network < networks_.size(); ++network) finish(network);
     publish();
@@ -125,9 +130,11 @@ void LinkEmulator::run(Nanos end) {
 // Offers the packets that have arrived to the links; returns false if more are waiting.
 bool LinkEmulator::read() {
     PacketPort::Arrived arrived;
+    read_pkts_ = 0;
     const Nanos offset = clock_time(CLOCK_REALTIME) - clock_time(CLOCK_MONOTONIC) + start_;
     for (int count = 0; count < kReadAtOnce; ++count) {
         if (!port_.receive(arrived)) return true;
+        ++read_pkts_;
         const FrameFields fields = fields_of(arrived.frame);
         const Way* const way = way_of(arrived.interface, fields);
         const std::optional<std::uint32_t> frame =
@@ -147,8 +154,11 @@ bool LinkEmulator::read() {
         held.conversation = conversation_of(way->wire, fields, arrived.frame);
         std::memcpy(memory_of(*frame), arrived.frame.data(), arrived.frame.size());
         port_.release();
-        if (way->counter >= 0) ++counts_[held.is_measured][static_cast<std::size_t>(way->counter)].offered;
-        if (held.conversation >= 0) ++conversations_[static_cast<std::size_t>(held.conversation)].counts.offered;
+        const bool is_counted = !progress_[way->network].is_over;
+        if (is_counted && way->counter >= 0)
+            ++counts_[held.is_measured][static_cast<std::size_t>(way->counter)].offered;
+        if (is_counted && held.conversation >= 0)
+            ++conversations_[static_cast<std::size_t>(held.conversation)].counts.offered;
         links_.offer(way->route, *frame, static_cast<std::uint16_t>(held.size - kEthernetBytes), fields.flow,
                      fields.ecn);
     }
@@ -186,6 +196,7 @@ void LinkEmulator::deliver() {
         const Held& held = held_[leaving.frame];
         const Way& way = ways_[held.way];
         const auto note = [&](WireCounts& counts) {
+            if (progress_[way.network].is_over) return;
             counts.lost += leaving.is_lost;
             if (!leaving.is_lost) counts.delivered_bytes += held.size - static_cast<std::uint32_t>(kEthernetBytes);
         };
@@ -197,34 +208,36 @@ void LinkEmulator::deliver() {
         }
         std::uint8_t* const memory = memory_of(leaving.frame);
         if (leaving.is_marked) mark_frame({memory, held.size});
-        outgoing_.push_back({memory, held.size, way.output});
-        sending_.push_back({leaving.frame, leaving.at - held.shift});
-        if (outgoing_.size() == PacketPort::kSentAtOnce) send_outgoing();
-    }
-    links_.leaving().clear();
-    if (!outgoing_.empty()) send_outgoing();
-}
-
-void LinkEmulator::send_outgoing() {
-    port_.send(outgoing_);
-    const Nanos now = clock_time(CLOCK_MONOTONIC) - start_;
-    for (const Sending& each : sending_) {
-        const Nanos late = later_of(now - each.due, Nanos(0));
+        // One call for each packet: the kernel carries it up to the program within the call, which takes longer than
+        // the call itself, and the lateness of the next packet includes that time.
+        const Nanos late = later_of(clock_time(CLOCK_MONOTONIC) - start_ - leaving.at + held.shift, Nanos(0));
         late_.add(late);
         latest_ = later_of(latest_, late);
-        free_.push_back(each.frame);
+        port_.send({memory, held.size}, way.output);
+        free_.push_back(leaving.frame);
     }
-    outgoing_.clear();
-    sending_.clear();
+    links_.leaving().clear();
 }
 
-void LinkEmulator::wait(Nanos until) const {
+// Time for which arriving packets may wait unread, because none can cross a link sooner; 0 if some can.
+Nanos LinkEmulator::blind_time() const {
+    Nanos shortest = kLongestBlind * 2;
+    for (const Link& link : links_.links()) {
+        if (link.may_take_no_time()) return Nanos(0);
+        shortest = std::min(shortest, link.delay());
+    }
+    const Nanos blind(shortest.value / 2);
+    return blind < kGathered ? Nanos(0) : blind;
+}
+
+// Sleeps until `until`, a change, or unless `is_blind`, the arrival of a packet.
+void LinkEmulator::wait(Nanos until, bool is_blind) const {
     const Nanos left = until - (clock_time(CLOCK_MONOTONIC) - start_);
     if (left <= Nanos(0)) return;
-    pollfd ready[] = {{port_.descriptor(), POLLIN, 0}, {wake_, POLLIN, 0}};
+    pollfd ready[] = {{wake_, POLLIN, 0}, {port_.descriptor(), POLLIN, 0}};
     const timespec timeout{static_cast<time_t>(left.value / 1'000'000'000),
                            static_cast<long>(left.value % 1'000'000'000)};
-    ppoll(ready, 2, &timeout, nullptr);
+    ppoll(ready, is_blind ? 1 : 2, &timeout, nullptr);
 }
 
 std::optional<std::uint32_t> LinkEmulator::new_frame() {

@@ -152,8 +152,8 @@ private:
     std::int32_t conversation_of(std::uint32_t wire, const FrameFields& fields, std::span<const std::uint8_t> frame);
     bool read();
     void deliver();
-    void send_outgoing();
-    void wait(Nanos until) const;
+    Nanos blind_time() const;
+    void wait(Nanos until, bool is_blind) const;
     Nanos next_moment() const;
     void pass(Nanos until);
     void sample(std::uint32_t network);
@@ -177,19 +177,13 @@ private:
     std::vector<Way> ways_;
     std::unordered_map<int, Arrivals> arrivals_;
     std::vector<Progress> progress_;
+    int read_pkts_ = 0;                  // by the latest read()
     std::vector<WireCounts> counts_[2];  // during the warm-up, and after it
 
     std::size_t frame_bytes_;
     std::vector<std::unique_ptr<std::uint8_t[]>> blocks_;
     std::vector<Held> held_;
     std::vector<std::uint32_t> free_;
-
-    struct Sending {
-        std::uint32_t frame;
-        Nanos due;
-    };
-    std::vector<PacketPort::Outgoing> outgoing_;
-    std::vector<Sending> sending_;  // [position in outgoing_]
 
     DelayHistogram late_;
     Nanos latest_{};

@@ -8,7 +8,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <bit>
 #include <cerrno>
@@ -87,36 +86,18 @@ void PacketPort::release() {
     if (++next_ == slots_) next_ = 0;
 }
 
-std::size_t PacketPort::send(std::span<const Outgoing> frames) {
-    std::array<mmsghdr, kSentAtOnce> messages{};
-    std::array<iovec, kSentAtOnce> parts{};
-    std::array<sockaddr_ll, kSentAtOnce> places{};
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-        parts[i] = {const_cast<std::uint8_t*>(frames[i].frame), frames[i].size};
-        places[i].sll_family = AF_PACKET;
-        places[i].sll_ifindex = frames[i].interface;
-        messages[i].msg_hdr.msg_name = &places[i];
-        messages[i].msg_hdr.msg_namelen = sizeof places[i];
-        messages[i].msg_hdr.msg_iov = &parts[i];
-        messages[i].msg_hdr.msg_iovlen = 1;
-    }
-    std::size_t refused = 0;
-    for (std::size_t sent = 0; sent < frames.size();) {
-        const int count = sendmmsg(output_, &messages[sent], static_cast<unsigned>(frames.size() - sent), 0);
-        if (count > 0) {
-            sent += static_cast<std::size_t>(count);
-        } else if (errno != EINTR) {
-            ++refused;  // the interface is gone or down, as at the end of a run
-            ++sent;
-        }
-    }
-    return refused;
+void PacketPort::send(std::span<const std::uint8_t> frame, int interface) {
+    sockaddr_ll place{};
+    place.sll_family = AF_PACKET;
+    place.sll_ifindex = interface;
+    [[maybe_unused]] const ssize_t sent =
+        sendto(output_, frame.data(), frame.size(), 0, reinterpret_cast<const sockaddr*>(&place), sizeof place);
 }
 
 PacketPort::Counts PacketPort::counts() {
     tpacket_stats stats{};
     socklen_t size = sizeof stats;
-    if (getsockopt(input_, SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {  // which resets the kernel's counts
+    if (getsockopt(input_, SOL_PACKET, PACKET_STATISTICS, &stats, &size) == 0) {  // Reading resets the kernel's counts.
         counts_.received += stats.tp_packets;
         counts_.overruns += stats.tp_drops;
     }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "units.h"
 
@@ -21,13 +20,6 @@ public:
         int interface = 0;
         Nanos at{};  // by the real-time clock
     };
-    struct Outgoing {
-        const std::uint8_t* frame = nullptr;
-        std::uint32_t size = 0;
-        int interface = 0;
-    };
-    // Number of frames that one call sends.
-    static constexpr std::size_t kSentAtOnce = 16;
 
     // `all_protocols`: also ARP and IPv6, besides IPv4.
     PacketPort(std::size_t mtu_bytes, bool all_protocols);
@@ -38,8 +30,8 @@ public:
     // The next frame, if one has arrived. Its memory returns to the kernel with release(), in order.
     bool receive(Arrived& arrived);
     void release();
-    // Sends at most kSentAtOnce frames; frames that an interface refuses are lost. Returns the number of those.
-    std::size_t send(std::span<const Outgoing> frames);
+    // Sends a frame. One that the interface refuses is lost, as at the end of a run, when its far end is gone.
+    void send(std::span<const std::uint8_t> frame, int interface);
 
     // Descriptor that becomes readable when a frame arrives.
     int descriptor() const { return input_; }

@@ -83,8 +83,8 @@ def a_case() -> Case:
 
 def test_as_many_networks_run_side_by_side_as_the_emulator_keeps_time_for() -> None:
     # The plan carries 14 Mbit/s, 3 connections: seven copies make 98 Mbit/s.
-    packed = batches([plan_of("links.core.loss=0")], repetitions=9)
-    assert [len(batch.members) for batch in packed] == [7, 2]
+    packed = batches([plan_of("links.core.loss=0")], repetitions=16)
+    assert [len(batch.members) for batch in packed] == [14, 2]
     assert [repetition for batch in packed for _, repetition in batch.members] == list(range(9))
     # Networks of different duration run separately.
     plan = plan_of()

@@ -101,6 +101,46 @@ def test_reno_and_mptcp_fill_their_paths_on_the_kernel_as_in_the_simulator(able_
     assert summary["flows"][0]["packets_lost"] == dropped["near"] + dropped["far"]
 
 
+MANAGED = """\
+format = 1
+name = "queues"
+duration = "4s"
+warmup = "1s"
+nodes = { sender = {}, receiver = {} }
+[links]
+codel = { ends = ["sender", "receiver"], rate = "10Mbit/s", delay = "10ms", queue = { discipline = "codel" } }
+[links.marks]
+ends = ["sender", "receiver"]
+rate = "10Mbit/s"
+delay = "10ms"
+queue = { discipline = "red", ecn = true, min = "10pkt", max = "30pkt", limit = "100pkt" }
+[flows]
+under_codel = { kind = "tcp", from = "sender", to = "receiver", controller = "cubic", paths = [["codel"]] }
+under_red = { kind = "tcp", from = "sender", to = "receiver", controller = "newreno", paths = [["marks"]] }
+[transport]
+ecn = "rfc3168"
+[[events]]
+at = "2.5s"
+link = "codel"
+rate = "5Mbit/s"
+delay = "20ms"
+"""
+
+
+def test_managed_queues_and_changes_of_links_act_on_the_kernel_as_in_the_simulator(able_machine: Machine) -> None:
+    case = Case.of(parse_scenario(MANAGED), seed=1, socket_buffer_bytes=8 << 20)
+    (comparison,) = run_comparisons([case], able_machine, seeds=1, repetitions=1)
+    document = comparison.document()
+    if document["is_late"]:
+        pytest.skip(f"this machine is too busy: the emulator was late by {document['lateness']['p99_s']:.4f} s (p99)")
+    for flow in document["flows"]:
+        assert abs(flow["goodput_bps"]["difference"]) < 0.10
+        assert abs(flow["mean_rtt_s"]["difference"]) < 0.10
+    links = {link["name"]: link for link in comparison.kernel[0].recording.summary()["links"][::2]}
+    assert links["marks"]["marks"] > 0 == links["marks"]["drops_queue"]
+    assert links["codel"]["drops_queue"] + links["codel"]["marks"] > 0
+
+
 def test_nothing_is_left_of_an_interrupted_command(able_machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     del able_machine
     plan = Case.of(parse_scenario(SCENARIO), seed=1, socket_buffer_bytes=8 << 20).plan

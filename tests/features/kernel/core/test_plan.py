@@ -14,7 +14,7 @@ from subflow_app.features.kernel.core.kernel_script import kernel_script
 from subflow_app.features.kernel.core.network_plan import NetworkPlan, PathChange
 from subflow_app.features.kernel.core.plan import kernel_scripts, plan_network
 from subflow_app.foundation.errors import InputError
-from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
+from subflow_sim.scenario import Flow, parse_scenario
 from subflow_sim.script import compile_script
 from subflow_sim.script_reader import read_script
 
@@ -75,9 +75,11 @@ def test_paths_follow_the_links_in_the_direction_of_the_data() -> None:
 def test_links_and_flows_keep_their_values() -> None:
     plan = plan_of()
     core = plan.links[2]
-    assert (core.rate_bps, core.delay_s, core.loss) == (10e6, 0.015, 0.01)
-    assert (core.limit_pkts, core.limit_bytes) == (None, 60000)
-    assert (plan.links[3].limit_pkts, plan.links[3].loss) == (1000, 0)
+    assert (core.name, core.rate_bps, core.delay_s, core.loss) == ("core/forward", 10e6, 0.015, 0.01)
+    emulated = json.loads(plan.document)["scenario"]
+    assert [link["name"] for link in emulated["links"]] == [link.name for link in plan.links]
+    assert (emulated["links"][2]["queue_limit_bytes"], emulated["links"][3]["queue_limit_pkts"]) == (60000, 1000)
+    assert emulated["flows"] == []
     bulk, *others = plan.flows
     assert (bulk.is_mptcp, bulk.congestion_control, bulk.controller) == (True, "reno", "uncoupled newreno")
     assert [flow.name for flow in others] == ["other.1", "other.2"]
@@ -86,16 +88,19 @@ def test_links_and_flows_keep_their_values() -> None:
     assert (plan.duration_s, plan.warmup_s, plan.mtu_bytes, plan.seed) == (10.0, 2.0, 1500, 7)
 
 
-def test_what_becomes_of_links_and_paths_is_mapped() -> None:
+def test_changes_of_links_and_paths_are_mapped() -> None:
     plan = plan_of(
         "flows.bulk.late=[2]",
-        'events=[{at = "1s", link = "lte", direction = "forward", up = false}, {at = "4s", link = "lte", up = true},'
+        'links.lte.queue={ discipline = "codel" }',
+        'links.lte.jitter={ spread = "2ms" }',
+        'events=[{at = "1s", link = "lte", direction = "forward", up = false},'
         ' {at = "2s", flow = "bulk", subflow = 2, open = true}, {at = "3s", flow = "bulk", subflow = 2, backup = true},'
-        ' {at = "5s", link = "core", up = false}]',
+        ' {at = "5s", link = "core", rate = "30Mbit/s", delay = "1ms", loss = "5%"}]',
     )
-    outages = {link.name: link.outages for link in plan.links if link.outages}
-    until_the_end = ((5.0, plan.duration_s),)
-    assert outages == {"lte/forward": ((1.0, 4.0),), "core/forward": until_the_end, "core/reverse": until_the_end}
+    emulated = json.loads(plan.document)["scenario"]
+    assert [(event["at"] // 10**9, event["link"]) for event in emulated["events"]] == [(1, 4), (5, 2), (5, 3)]
+    assert {"discipline", "jitter"} <= set(emulated["links"][4])
+    assert [link.rate_bps for link in plan.links[2:4]] == [30e6, 30e6]
     bulk = plan.flows[0]
     assert (bulk.late, bulk.backup) == ((1,), ())
     assert bulk.changes == (PathChange(2.0, 1, is_there=True, is_backup=False), PathChange(3.0, 1, True, True))
@@ -120,16 +125,10 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         (['flows.other.controller={ name = "cubic", fast_convergence = false }'], ("cubic with fast_convergence =",)),
         (['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'], ("minrtt with penalisation = false",)),
         (
-            [
-                'events=[{at = "1s", link = "lte", direction = "reverse", rate = "1Mbit/s"}]',
-                "links.lte.reverse.rate=unlimited",
-            ],
-            ("events[0]: a rate of links.lte, which begins unlimited",),
+            ['events=[{at = "1s", flow = "bulk", controller = "lia"}]'],
+            ("events[0]: controller", "changes of links, open and backup"),
         ),
-        (
-            ['events=[{at = "1s", link = "lte", delay = "5ms"}]'],
-            ("events[0]: delay_s = 0.005", "up and rate of a link"),
-        ),
+        (['links.lte.drops=["other.1/1:3"]'], ("links.lte: drops by packet number", "random")),
         (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
         (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),
         (["start_jitter=1s"], ("start_jitter = 1 s", "0")),
@@ -138,7 +137,7 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
         ([f"flows.bulk.paths={[['lte']] * 9}"], ("9 subflows",)),
         # All problems are reported at once.
         (["flows.bulk.controller=wvegas", "start_jitter=1s"], ("flows.bulk", "start_jitter")),
-        (["links.access.rate=1Gbit/s", "links.core.rate=97Mbit/s"], ("101 Mbit/s together", "100 Mbit/s")),
+        (["links.access.rate=1Gbit/s", "links.core.rate=197Mbit/s"], ("201 Mbit/s together", "200 Mbit/s")),
     ],
 )
 def test_what_has_no_counterpart_is_refused_by_name(overrides: list[str], named: tuple[str, ...]) -> None:
@@ -153,22 +152,13 @@ def test_a_constant_rate_flow_is_refused() -> None:
         plan_network(parse_scenario(cbr), seed=1)
 
 
-def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> None:
-    @dataclass(frozen=True)
-    class NewDirection(LinkDirection):
-        overtaking: bool = False
-
+def test_new_fields_of_flows_are_refused_until_they_are_mapped() -> None:
     @dataclass(frozen=True)
     class NewFlow(Flow):
         lifetime_s: float | None = None
 
     scenario = parse_scenario(SCENARIO)
-    lte, other = scenario.links["lte"], scenario.flows["other"]
-    same = NewDirection(**{one.name: getattr(lte.forward, one.name) for one in fields(lte.forward)})
-    plan_network(replace(scenario, links={**scenario.links, "lte": replace(lte, forward=same)}), seed=1)
-    links = {**scenario.links, "lte": replace(lte, forward=replace(same, overtaking=True))}
-    with pytest.raises(InputError, match=r"links\.lte \(forward\): overtaking = True; supported: rate, delay"):
-        plan_network(replace(scenario, links=links), seed=1)
+    other = scenario.flows["other"]
     flow = NewFlow(**{one.name: getattr(other, one.name) for one in fields(other)}, lifetime_s=3.0)
     with pytest.raises(InputError, match=r"flows\.other: lifetime_s = 3\.0; supported: controller, paths"):
         plan_network(replace(scenario, flows={**scenario.flows, "other": flow}), seed=1)

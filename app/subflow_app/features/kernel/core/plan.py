@@ -37,7 +37,7 @@ COUPLED = ("lia", "olia", "balia")
 
 MAX_CONNECTIONS = 64
 """Limit of connections, because creating and removing two namespaces for each would take longer than the run."""
-MAX_TOTAL_RATE_BPS = 100e6
+MAX_TOTAL_RATE_BPS = 200e6
 """Total traffic in all networks of a worker that one core can emulate in real time, bit/s."""
 
 _FLOW_FIELDS = frozenset(
