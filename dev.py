@@ -80,7 +80,7 @@ QT_PACKAGES = (
 )
 TEST_PACKAGES = (
     *("libgtest-dev", "xvfb", "xauth", "openbox", "xdotool", "tshark", "strace", "locales"),
-    *("mininet", "libcap2-bin"),
+    *("mininet", "libcap2-bin", "iperf3", "iputils-ping", "curl"),
 )
 BPF_COMPILER = ("clang-19",)  # for tools/kernel_image.py, by the name that Debian has
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has

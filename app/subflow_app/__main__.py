@@ -68,14 +68,20 @@ def carry_out() -> int:
     # By default, NumPy starts one thread per core for matrix products. Our matrices are small, and PyTorch has its own
     # threads.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from subflow_app.foundation.paths import SELFTEST_CHECK
-    from subflow_app.shell.window_command import is_for_window, window_of
+    from subflow_app.foundation.paths import EMULATION_WORKER, SELFTEST_CHECK
 
     words = sys.argv[1:]
+    if words == [EMULATION_WORKER]:
+        # Before the commands are loaded, which takes longer than all that this process does until programs start.
+        from subflow_app.features.emulation.core.worker import main as be_worker
+
+        return be_worker()
     if words[:1] == [SELFTEST_CHECK]:
         from subflow_app.shell.selftest.worker import be_check
 
         return be_check(words[1:])
+    from subflow_app.shell.window_command import is_for_window, window_of
+
     if is_for_window(words):
         return window_of(words)
     from subflow_app.shell.commands import main as run_command

@@ -49,6 +49,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "import": ["import alpine.graphml -o alpine.toml", "import run-2.html"],
     "evaluate": ["evaluate drl-cc --scenario two.toml --seeds 1-1 --baselines lia"],
     "compare-kernel": [("compare-kernel one.toml --repetitions 1 --seeds 1", None)],  # impossible on some machines
+    "emulate": [("emulate one.toml --seconds 1 -- sleep 0.1", None)],  # likewise
     "sweep": ["sweep two.toml --axis links.wifi.loss=0%,1% --seeds 1 --jobs 2"],
     "sweeps": ["sweeps"],
     "sweeps show": ["sweeps show last"],

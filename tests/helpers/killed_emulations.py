@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import signal
-import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
+
+from tests.helpers.emulations import TWO_PATHS
 
 from subflow_app.features.catalog.core.uses import Use, read_scenario
 from subflow_app.features.emulation.core.emulation import Emulation, EmulationJob, job_document
 from subflow_app.features.emulation.core.job_text import Program
 from subflow_app.features.emulation.core.network import plan_emulation
-from tests.helpers.emulations import TWO_PATHS
 
 _MARK = "SUBFLOW_KILLED_EMULATION"
 _LONGEST_LIFE_S = 5.0
@@ -37,19 +39,36 @@ def marked(mark: str) -> list[int]:
     return found
 
 
-def machine() -> dict[str, object]:
-    """Things that an emulation could leave: namespaces, interfaces and mounts."""
-    namespaces = subprocess.run(["lsns", "--noheadings", "--output", "NS,TYPE"], capture_output=True, text=True)
+def machine() -> dict[str, list[str]]:
+    """Things outside of the namespaces that an emulation could leave: interfaces and mounts."""
     return {
-        "namespaces": sorted(namespaces.stdout.split("\n")),
         "interfaces": sorted(entry.name for entry in Path("/sys/class/net").iterdir()),
         "mounts": Path("/proc/self/mounts").read_text().splitlines(),
     }
 
 
+def namespaces_of(processes: Iterable[int]) -> set[str]:
+    """Namespaces that processes are in, or hold open."""
+    found = set()
+    for pid in processes:
+        for place in (*Path(f"/proc/{pid}/ns").glob("*"), *Path(f"/proc/{pid}/fd").glob("*")):
+            try:
+                target = str(place.readlink())
+            except OSError:
+                continue
+            if re.match(r"(net|mnt|pid|user|uts|ipc|cgroup|time):\[", target):
+                found.add(target)
+    return found
+
+
+def all_processes() -> list[int]:
+    """Ids of all processes of this machine."""
+    return [int(place.name) for place in Path("/proc").glob("[0-9]*")]
+
+
 def kill_one(job: EmulationJob, mark: str, chance: random.Random) -> tuple[int, list[str]]:
     """One round; return the number of processes at the kill, and a line for each thing that remained."""
-    before = machine()
+    before, others = machine(), namespaces_of(all_processes())
     command = os.fork()
     if command == 0:
         os.environ[_MARK] = mark
@@ -59,6 +78,8 @@ def kill_one(job: EmulationJob, mark: str, chance: random.Random) -> tuple[int, 
         os._exit(0)
     time.sleep(chance.uniform(0.0, _LONGEST_LIFE_S))
     parts = [command, *marked(mark)]
+    own = namespaces_of(parts) - others
+    present = all_processes()  # later ones may have new namespaces with the numbers of those that are gone
     os.kill(chance.choice(parts), signal.SIGKILL)
     time.sleep(chance.uniform(0.0, 0.2))
     os.kill(command, signal.SIGKILL)
@@ -69,6 +90,7 @@ def kill_one(job: EmulationJob, mark: str, chance: random.Random) -> tuple[int, 
         after = machine()
         left = [f"{kind}: {before[kind]} -> {after[kind]}" for kind in before if after[kind] != before[kind]]
         left += [f"process {pid}" for pid in marked(mark)]
+        left += [f"namespace {each}" for each in own & namespaces_of(present)]
         if not left:
             break
         time.sleep(0.05)
@@ -90,7 +112,8 @@ def main(rounds: int, seed: int) -> int:
         failures += bool(left)
         for line in left:
             sys.stdout.write(f"round {number}: {line}\n")
-    sys.stdout.write(f"{rounds} rounds, {failures} with leftovers; processes at the kill: {dict(sorted(sizes.items()))}\n")
+    found = ", ".join(f"{count} with {size}" for size, count in sorted(sizes.items()))
+    sys.stdout.write(f"{rounds} rounds, {failures} with leftovers; processes at the kill: {found}\n")
     return failures
 
 

@@ -143,6 +143,8 @@ def file_stem(name: str) -> str:
 
 FIGURE_WORKER = "figure-worker"
 """The command of the process that draws figures."""
+EMULATION_WORKER = "emulation-worker"
+"""The only argument of a process that runs programs on an emulated network."""
 SELFTEST_CHECK = "selftest-check"
 """The first argument of a process that carries out one check of the self-test."""
 

@@ -17,7 +17,6 @@ from subflow_app.features.catalog import cli as catalogue
 from subflow_app.features.comparison import cli as compare
 from subflow_app.features.databases import cli as databases
 from subflow_app.features.emulation import cli as emulation
-from subflow_app.features.emulation.core.emulation import WORKER_COMMAND as EMULATION_WORKER_COMMAND
 from subflow_app.features.explain import cli as explain
 from subflow_app.features.exporting import cli as export
 from subflow_app.features.fairness import cli as fairness
@@ -129,7 +128,6 @@ app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)
 app.command(KERNEL_WORKER_COMMAND, hidden=True)(compare_kernel.kernel_worker)
 app.command("emulate", cls=emulation.EmulateCommand)(emulation.emulate)
-app.command(EMULATION_WORKER_COMMAND, hidden=True)(emulation.emulation_worker)
 app.command(FIGURE_WORKER, hidden=True)(figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 agents.agents_app.command()(agents.promote)

@@ -88,8 +88,8 @@ def emulate(
     Each node becomes a network namespace of this machine, and the link emulator carries packets between them as in
     the drawing, in real time. Names of nodes resolve. A program after -- runs at the source of the first flow, after
     --on NODE -- at that node; options of this command come before the first --. Programs start in this order:
-    servers first, as each waits until the one before listens, or has waited for half
-    a second. The run ends when the last one
+    servers first, as each program waits until the previous program listens, or is idle
+    for half a second. The run ends when the last one
     ends, after --seconds, or at Ctrl-C; the other programs then get SIGTERM, and SIGKILL two seconds later.
 
     The flows of the scenario do not run by themselves. A connection between the ends of a flow is recorded as this
@@ -246,10 +246,3 @@ def _exit_code(recording: EndedEmulation, signal_number: int) -> int:
         print_note(f"{last['words'][0]} at {last['node']} ended with exit code {last['code']}")
         return failures.FAILED
     return failures.OK
-
-
-def emulation_worker() -> None:
-    """Run the programs of an emulation (used by emulate itself)."""
-    from subflow_app.features.emulation.core.worker import main
-
-    raise typer.Exit(main())

@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from subflow_app.features.emulation.core.job_text import Program
 from subflow_app.foundation.errors import KernelError
-from subflow_app.foundation.paths import own_command
+from subflow_app.foundation.paths import EMULATION_WORKER, own_command
 from subflow_sim.shipped import native_folder
 
 if TYPE_CHECKING:
     from subflow_app.features.emulation.core.network import EmulatedNetwork
 
-WORKER_COMMAND = "emulation-worker"
 SAMPLE_INTERVAL_S = 0.05
 MOST_SECONDS = 6 * 3600.0
 """A run ends after this time at the latest, s, so that no forgotten one fills the memory."""
@@ -48,7 +47,7 @@ class EmulationJob:
     Attributes:
         network: the network, made by `plan_emulation`.
         seed: seed of the links' random losses and delays.
-        programs: programs to start, in order; each waits until the one before listens, or for half a second.
+        programs: programs to start, in order; each waits until its predecessor listens, or is idle for half a second.
         seconds: time after which the run ends, s; None: no limit.
         ends_with: position of the program whose end ends the run; None: only `seconds` and `stop` do.
         uses_mptcp: whether TCP sockets of programs become MPTCP sockets.
@@ -207,6 +206,9 @@ class Emulation:
             self._run_worker()
         except OSError as error:
             self._state.error = f"the worker cannot be started: {error.strerror or error}"
+        except Exception as error:
+            self._state.error = f"the emulation failed: {type(error).__name__}: {error}"
+            raise
         finally:
             self._is_over.set()
 
@@ -215,7 +217,7 @@ class Emulation:
         terminal = () if job.terminal is None else (job.terminal,)
         # In a new session, Ctrl-C does not reach the worker; this process handles it and ends the worker.
         with subprocess.Popen(
-            own_command(WORKER_COMMAND),
+            own_command(EMULATION_WORKER),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

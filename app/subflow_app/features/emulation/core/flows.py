@@ -3,7 +3,8 @@
 A connection between the source and the destination of a flow of the scenario belongs to that flow, whichever end opened
 it; its subflows are those of the flow's paths. Any other data is a flow named ``NODE:PORT`` after the node that sends
 it and the port of the server, which is the lower of both ports. Only connections that send at least 16 kB become such
-flows, so that requests and control connections do not.
+flows, so that requests and control connections do not. Of a conversation by UDP, a direction with less than a tenth of
+the data of the other carries acknowledgements, as in QUIC, and is no flow either.
 
 Several connections may belong to one flow. Rates, packets in flight and losses are then sums; the other values are
 those of the connection that delivers most.
@@ -35,6 +36,8 @@ _NAN = math.nan
 IDLE_ROW = (0.0, 0.0, 0.0, _NAN, _NAN, _NAN, 0.0, _NAN, 0.0)
 """Row of a subflow without a connection, with `SUBFLOW_COLUMNS`."""
 _UDP_HEADER_BYTES = 28
+# A direction of a conversation by UDP that carries less than this share of the other carries acknowledgements.
+_LEAST_SHARE = 0.1
 
 
 class GrowingTable:
@@ -68,7 +71,7 @@ class GrowingTable:
         rows = np.empty((count, self._rows.shape[1]), np.float32)
         begin = min(self.first_row, count)
         rows[:begin] = before
-        kept = self._rows[: count - begin]
+        kept = self._rows[: min(count - begin, self.count)]
         rows[begin : begin + len(kept)] = kept
         rows[begin + len(kept) :] = before
         return rows
@@ -173,6 +176,14 @@ class FlowTrace:
     now_bytes: float = 0.0
 
 
+def _ends_of(conversation: Mapping[str, Any]) -> tuple[str, int, str, int]:
+    """Address and port of both ends."""
+    return (
+        *(conversation["source"], conversation["port"]),
+        *(conversation["destination"], conversation["remote_port"]),
+    )
+
+
 class FlowRecorder:
     """Traces of all flows of a run.
 
@@ -185,6 +196,7 @@ class FlowRecorder:
         self._network = network
         self._warmup_s = warmup_s
         self._node_of = network.node_of()
+        self._targets = [node for link in network.scenario.links.values() for node in reversed(link.ends)]
         self.flows: dict[str, FlowTrace] = {}
         self.rows = 0
         self.left_out = 0
@@ -245,8 +257,11 @@ class FlowRecorder:
             self._add_socket(socket)
         for meta in sample["mptcp"]:
             self._add_meta(meta)
-        for conversation in sample["udp"]:
-            self._add_conversation(conversation)
+        arriving = {_ends_of(talk): talk for talk in sample["udp"] if self._arrives(talk)}
+        for (source, port, destination, remote_port), talk in arriving.items():
+            answers = arriving.get((destination, remote_port, source, port))
+            if answers is None or talk["bytes"] >= _LEAST_SHARE * answers["bytes"]:
+                self._add_conversation(talk)
         for trace in self.flows.values():
             self._end_row(trace, t_s, interval_s, rows, is_measured=is_measured)
         self.rows += rows
@@ -332,12 +347,15 @@ class FlowRecorder:
         self.flows[name].now_bytes += max(0.0, acked - self._meta_bytes.get(key, 0.0))
         self._meta_bytes[key] = acked
 
+    def _arrives(self, conversation: Mapping[str, Any]) -> bool:
+        """True if the link of a conversation by UDP is the last before its destination."""
+        target = self._node_of.get(conversation["destination"])
+        return conversation["source"] in self._node_of and self._targets[conversation["link"]] == target
+
     def _add_conversation(self, conversation: Mapping[str, Any]) -> None:
-        """Count the packets of a conversation by UDP, on the last link before their destination."""
-        source, target = self._node_of.get(conversation["source"]), self._node_of.get(conversation["destination"])
-        if source is None or target is None or conversation["to"] != target:
-            return
-        key = (conversation["link"], *(conversation[each] for each in ("source", "destination", "port", "remote_port")))
+        """Count the packets of a conversation by UDP."""
+        source, target = self._node_of[conversation["source"]], self._node_of[conversation["destination"]]
+        key = (conversation["link"], *_ends_of(conversation))
         packets, lost, size = (float(conversation[each]) for each in ("offered", "lost", "bytes"))
         before = self._udp_counts.get(key, (0.0, 0.0, 0.0))
         candidates = self._between.get((source, target))

@@ -227,13 +227,9 @@ def _problems(scenario: Scenario) -> Iterator[str]:
     if len(scenario.nodes) > MAX_NODES:
         yield f"{len(scenario.nodes)} nodes: supported: up to {MAX_NODES}"
     for link in scenario.links.values():
-        sides = {"forward": link.forward, "reverse": link.reverse}
-        for direction, side in sides.items():
-            if side.access is not None:
-                yield (
-                    f'links.{link.name} ({direction}): medium = "{side.access.medium}"; supported: links that share no '
-                    "medium with others"
-                )
+        accesses = [side.access for side in (link.forward, link.reverse) if side.access is not None]
+        if accesses:
+            yield f'links.{link.name}: access to the medium "{accesses[0].medium}"; supported: links without `access`'
         if link.drops:
             yield f"links.{link.name}: scripted drops of single packets; supported: loss by probability, model or trace"
 

@@ -73,7 +73,7 @@ class RunningProgram:
         return status.rpartition(")")[2].split()[:1] in (["R"], ["D"])
 
     def read(self) -> tuple[list[str], bool]:
-        """Whole lines of output that are there now, and whether more may come."""
+        """Lines of output since the last call, and True if more may come."""
         try:
             data = os.read(self.output, _READ_BYTES)
         except OSError as error:

@@ -63,7 +63,11 @@ def main() -> int:
     first = lines.wait()
     if first is None:
         return 1
-    job = json.loads(first)
+    try:
+        job = json.loads(first)
+    except ValueError:
+        _write({"error": "the first line must be a job in JSON"})
+        return 1
     uplink = _Uplink() if job["uplink"] is not None else None
     try:
         namespaces.enter_private_namespace(with_processes=True)
@@ -190,9 +194,9 @@ class _Run:
             elif self._queue and self._may_start():
                 program, number = self._queue.popleft()
                 self._start(program, number)
-        for program in self._programs:
-            if program.code is None and program.kill_at_s is not None and now_s >= program.kill_at_s:
-                program.end(signal.SIGKILL)
+        for running in self._programs:
+            if running.code is None and running.kill_at_s is not None and now_s >= running.kill_at_s:
+                running.end(signal.SIGKILL)
         if self._is_stopping:
             is_empty = all(each.code is not None for each in self._programs)
             if self._ends_at_s is not None and (is_empty or now_s >= self._ends_at_s):
@@ -301,7 +305,7 @@ class _Run:
     # ---- programs ----
 
     def _may_start(self) -> bool:
-        """Whether the program that was started last serves clients, has ended, or has waited for half a second."""
+        """True if the latest program serves clients, has ended, or has been idle for half a second."""
         if not self._programs:
             return True
         last = self._programs[-1]
@@ -453,7 +457,7 @@ class _Lines:
         return self._whole.popleft() if self._whole else None
 
     def read(self) -> list[str]:
-        """The lines that are there; blocks if no data are."""
+        """The complete lines so far; waits for data if none have arrived."""
         waiting = list(self._whole)
         self._whole.clear()
         data = os.read(self.descriptor, 1 << 16)

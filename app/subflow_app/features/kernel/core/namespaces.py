@@ -116,7 +116,10 @@ def take_host_name(name: str) -> None:
 
 
 def mount(source: str, target: str, kind: str, flags: int = 0, options: str = "") -> None:
-    """Make a file system visible at a place; the arguments are those of mount(2). Raises OSError."""
+    """Make a file system visible at a place. Raises OSError.
+
+    Source: mount(2), for all arguments.
+    """
     texts = [text.encode() or None for text in (source, target, kind)]
     if _libc.mount(*texts, ctypes.c_ulong(flags), options.encode() or None) != 0:
         code = ctypes.get_errno()
