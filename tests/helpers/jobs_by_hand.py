@@ -2,9 +2,9 @@
 
     python -m tests.helpers.jobs_by_hand compare [--pictures FOLDER] [--theme dark] [--language de]
 
-`figure` ends with the cause of a point. `after` opens runs of a comparison, and `states` shows its dialog in its other
-states. Prints a JSON document with the clicks and keys of each job. A step without its result, a warning or an error
-ends the program with 1.
+`figure` ends with the cause of a point. `emulate` runs a fake in place of real programs. `after` opens runs of a
+comparison, and `states` shows its dialog in its other states. Prints a JSON document with the clicks and keys of each
+job. A step without its result, a warning or an error ends the program with 1.
 """
 
 from __future__ import annotations
@@ -214,6 +214,7 @@ class Jobs:
     def emulate(self, window: MainWindow) -> Iterator[Until]:
         """iperf3 on the network of the demo, with an outage by hand, and the simulation over it; a fake worker."""
         fake = fake_emulation.install(setattr)
+        fake.speed = 30
         yield from self._demo(window)
         yield Until("the run to end", lambda: not window.runs.is_running and bool(window.shown.ids))
         self._count("demo")

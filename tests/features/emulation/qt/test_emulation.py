@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from pytestqt.qtbot import QtBot
@@ -56,6 +57,10 @@ def ask(desk: Desk, qtbot: QtBot) -> Ask:
     return opened
 
 
+def dialog_says(dialog: EmulationDialog, text: str) -> bool:
+    return text in dialog.problem.text()
+
+
 def panel_of(desk: Desk) -> ProgramsPanel:
     return present(desk.features[EmulationFeature].shown)
 
@@ -95,7 +100,7 @@ def test_presets_are_added_removed_and_checked(desk: Desk, qtbot: QtBot, ask: As
     assert ping == "server: ping -i 0.2 -w 5 client"
     for text, reason in (("20", '"20" is not a size'), ("2000GB", "not between 1 B and 1 TB")):
         dialog.rows[0].text.setText(text)
-        qtbot.waitUntil(lambda reason=reason: reason in dialog.problem.text())
+        qtbot.waitUntil(partial(dialog_says, dialog, reason))
         assert not dialog.start.isEnabled()
     dialog.rows[0].remove.click()
     (row,) = dialog.rows
@@ -215,3 +220,26 @@ def test_a_run_of_programs_is_explained_by_its_values_and_not_forked(
     assert "cwnd: 52 → 53 packets" in text
     with pytest.raises(InputError, match="it cannot be forked"):
         desk.features[ForkFeature].fork_shown()
+
+
+def test_this_machine_runs_a_command_on_a_node(make_desk: MakeDesk, qtbot: QtBot) -> None:
+    if reasons := readiness.machine().reasons_against():
+        pytest.skip("; ".join(reasons))
+    desk = make_desk(EmulationFeature)
+    assert desk.session is not None
+    desk.bar.trigger("run.emulate")
+    dialog = present(desk.features[EmulationFeature].dialog)
+    (row,) = dialog.rows
+    row.preset.choose("command")
+    row.node.choose("server")
+    row.text.setText("getent hosts client; exit 3")
+    dialog.mptcp.setChecked(False)
+    dialog.seconds.setValue(1)
+    qtbot.waitUntil(lambda: dialog.readiness is not None and dialog.start.isEnabled())
+    dialog.start.click()
+    qtbot.waitUntil(lambda: not desk.runs.is_running and bool(desk.banners.text("emulation")), timeout=60_000)
+    assert "client" in panel_of(desk).text.toPlainText()
+    assert "ended with code 3" in panel_of(desk).state.text()
+    emulation = present(desk.store.run(1).summary)["emulation"]
+    assert emulation["programs"][0]["node"] == "server"
+    assert emulation["lateness"] is None or emulation["lateness"]["p99_s"] >= 0

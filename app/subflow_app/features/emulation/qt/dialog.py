@@ -76,7 +76,7 @@ class PresetRow(QWidget):
         pairs = [(node, node) for node in nodes]
         self.node = Choice(f"emulation_node_{number}", pairs, self, text=tr("Node"), letters=_NODE_LETTERS)
         self.peer = Choice(f"emulation_peer_{number}", pairs, self, text=tr("Second node"), letters=_NODE_LETTERS)
-        self._from, self._to = Label(self), Label(tr("to"), self)
+        self._on, self._to = Label(tr("on"), self), Label("→", self)
         self.text = named(QLineEdit(self), f"emulation_text_{number}")
         self.text.setMinimumWidth(60)
         self.remove = named(QToolButton(self, autoRaise=True), f"emulation_remove_{number}", tr("Remove this program"))
@@ -86,7 +86,7 @@ class PresetRow(QWidget):
         policy = self.text.sizePolicy()
         policy.setRetainSizeWhenHidden(True)
         self.text.setSizePolicy(policy)
-        parts = (self.preset, self._from, self.node, self._to, self.peer, (self.text, 1))
+        parts = (self.preset, self._on, self.node, self._to, self.peer, (self.text, 1))
         h_box(self, *parts, self.remove, margins=0, spacing=6)
         self.preset.choose(chosen.preset)
         self.node.choose(chosen.node)
@@ -120,7 +120,7 @@ class PresetRow(QWidget):
     def _show_preset(self) -> None:
         preset = PRESETS[self._key]
         self.preset.setToolTip(tr(preset.tip))
-        self._from.setText(tr("from") if preset.has_peer else tr("on"))
+        self._on.setVisible(not preset.has_peer)
         for part in (self._to, self.peer):
             part.setVisible(preset.has_peer)
         self.text.setVisible(bool(preset.text))
@@ -184,7 +184,7 @@ class EmulationDialog(QDialog):
         self.commands.setFixedHeight((_LIST_LINES + 1) * self.commands.fontMetrics().lineSpacing())
         self.notes = muted(SaidLine("emulation_notes", self))
         self.problem = ProblemLabel("emulation_problem", _LEAST.width(), self)
-        buttons, self.start = accept_buttons(self, tr("Start"), self._on_start)
+        buttons, self.start = accept_buttons(self, tr("Start the programs"), self._on_start)
         self.start.setObjectName("emulation_start")
         options = h_box(None, self.add, None, self.mptcp, 12, length, self.seconds, margins=0)
         v_box(
