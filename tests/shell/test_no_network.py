@@ -32,7 +32,7 @@ LONG = [
     "labs check 01-small.md --run",
 ]
 
-TRACER = ["strace", "-f", "--seccomp-bpf", "-s", "200"]
+TRACER = ["strace", "-f", "--seccomp-bpf", "--pidns-translation", "-s", "200"]
 TRACED = "trace=socket,connect,bind,unshare,execve,clone,clone3,fork,vfork"
 LOCAL = {"AF_UNIX", "AF_NETLINK"}
 """Sockets between processes of a machine, and between a process and the kernel."""
@@ -87,8 +87,9 @@ def children(calls: list[re.Match[str] | None]) -> dict[int, str]:
         if call is not None and call["name"] in ("clone", "clone3", "fork", "vfork"):
             if call["goes_on"] is None:
                 begun[call["process"]] = place
-            if child := re.search(r"= (\d+)$", call["rest"]):
-                found[begun[call["process"]]] = child[1]
+            # In a PID namespace, the number that strace uses follows in a comment.
+            if child := re.search(r"= (\d+)(?: /\* (\d+) in strace's PID NS \*/)?$", call["rest"]):
+                found[begun[call["process"]]] = child[2] or child[1]
     return found
 
 

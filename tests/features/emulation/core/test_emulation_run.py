@@ -125,9 +125,12 @@ def test_delay_and_rate_are_the_drawn_ones_within_two_percent(
     _, summary = everything
     if not summary["emulation"]["is_reliable"]:
         pytest.skip(f"this machine is too busy: {summary['emulation']['lateness']}")
-    means_ms = [float(each) for each in re.findall(r"rtt min/avg/max/mdev = [\d.]+/([\d.]+)/", output(summary, 3))]
+    found = re.findall(r"rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/", output(summary, 3))
+    times_ms = [(float(least), float(mean)) for least, mean in found]
     # There and back over both links, and 98 bytes at their rates; IPv6 has 20 bytes more.
-    assert means_ms == pytest.approx([40.2, 40.2, 10.0], rel=0.02)
+    assert [least for least, _ in times_ms] == pytest.approx([40.2, 40.2, 10.03], rel=0.02)
+    # On a busy machine, programs wake up late by some tenths of a millisecond.
+    assert [mean for _, mean in times_ms] == pytest.approx([40.2, 40.2, 10.03], rel=0.02, abs=0.5)
     (goodput_bps,) = (float(each) for each in re.findall(r'"bits_per_second":\s*([\d.]+)', output(summary, 3)))
     assert goodput_bps == pytest.approx(8e6 * 1448 / 1500, rel=0.02)
 
@@ -202,7 +205,10 @@ def test_links_change_while_programs_run_and_outages_stop_them() -> None:
     job = EmulationJob(network, 1, (Program("client", ("ping", "-i", "0.1", "server")),), ends_with=0)
     recording = EmulationRecording(job, watch)
     wait_for(recording)
-    summary = recording.complete().summary()
+    ended = recording.complete()
+    marks = [(mark.kind, mark.owner) for mark in ended.take_marks() if mark.owner == "wifi/forward"]
+    assert marks == [(kind, "wifi/forward") for kind in ("link_down", "link_up", "link_change")]
+    summary = ended.summary()
     (change,) = summary["emulation"]["changes"]
     assert (change["link"], change["direction"], change["delay_s"]) == ("wifi", "both", 0.08)
     assert 1.75 < change["t_s"] < 2.4

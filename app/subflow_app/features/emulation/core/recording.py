@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -70,6 +71,8 @@ class EmulationRecording(WithoutDecisions):
         self._sample_count = 0
         self._marks: list[Mark] = []
         self._taken_marks = 0
+        events = (event for event in self.scenario.events if event.link is not None)
+        self._events = deque(sorted(events, key=lambda event: event.at_s))
         self.programs: dict[int, dict[str, Any]] = {}
         self._changes: list[dict[str, Any]] = []
         self._ready: Mapping[str, Any] = {}
@@ -131,6 +134,10 @@ class EmulationRecording(WithoutDecisions):
         if sample["at_s"] is None:  # the next sample has the sockets of this time, too
             return
         self._flows.add(t_s, sample, self._links.count - self._sample_count)
+        while self._events and self._events[0].at_s <= t_s:
+            event = self._events.popleft()
+            up = {} if event.up is None else {"up": event.up}
+            self._mark_change({"link": event.link, "direction": event.direction, "t_s": event.at_s, **up})
         self._marks += self._flows.take_marks()
         with self._changed:
             self._sample_count = self._links.count
