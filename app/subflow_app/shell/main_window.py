@@ -37,6 +37,7 @@ from subflow_app.features.running.qt.shown_runs import CurveFinder, RunOpening, 
 from subflow_app.features.running.qt.unsaved_runs import UnsavedRuns
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.sweeps.qt.feature import SweepFeature
+from subflow_app.features.traces.core.measured import is_cut
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.features.training.qt.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.foundation.problem_texts import error_text
@@ -419,6 +420,7 @@ class MainWindow(QMainWindow):
                 is_begun_only=bool(self.documents.doc.missing_part),
                 is_running=self.runs.is_running,
                 is_paused=self.runs.is_paused,
+                is_measured=self.runs.job is not None and self.runs.job.is_measured,
                 has_live_link=bool(self.live.link),
                 nodes_selected=len(self.topology.arranging.selected),
                 has_nodes=bool(self.topology.scene.node_positions()),
@@ -428,7 +430,7 @@ class MainWindow(QMainWindow):
                 can_redo=redo_text is not None,
                 runs_shown=self.shown.count,
                 runs_selected=len(self.history.selected()),
-                is_cut=[row.status in ("stopped", "interrupted") for row in self.history.selected()] == [True],
+                is_cut=[is_cut(row) for row in self.history.selected()] == [True],
                 runs_seen=len(self.history.selected()) if self.history.isVisible() else 0,
                 has_store=self.database.store is not None,
                 can_write=self.database.can_write,

@@ -32,6 +32,7 @@ class WindowState:
     is_begun_only: bool = False  # the scenario has no problem, but lacks a node, a link or a flow
     is_running: bool = False  # a run is in progress, paused or not
     is_paused: bool = False
+    is_measured: bool = False  # the run in progress is measured in real time, not simulated
     has_live_link: bool = False  # the selected link exists in the run
     can_go_back: bool = False  # other panels were shown before an activity
     can_undo: bool = False
@@ -82,6 +83,9 @@ COMPLETE = Need(
 )
 VALID = Need(lambda s: s.is_valid, translatable("the scenario has problems, which the inspector lists"))
 RUNNABLE = Need(lambda s: s.is_valid or s.is_running, VALID.otherwise)
+SIMULATED = Need(
+    lambda s: not s.is_measured, translatable("real programs run now, which cannot be paused: stop the run instead")
+)
 RUNNING = Need(lambda s: s.is_running, translatable("no run is in progress"))
 NOT_RUNNING = Need(lambda s: not s.is_running, translatable("a run is in progress"))
 PLOTS_SHOWN = Need(lambda s: s.runs_shown > 0, translatable("the plots show no run"))

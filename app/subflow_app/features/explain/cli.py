@@ -52,8 +52,8 @@ def explain(
         story_at,
     )
     from subflow_app.features.explain.core.measured_story import measured_lines, measured_story
-    from subflow_app.features.explain.core.origin import is_measured
     from subflow_app.features.explain.core.story import story_document, story_lines
+    from subflow_app.features.traces.core.measured import is_measured
     from subflow_app.features.traces.core.traces import StoredTraces
     from subflow_app.features.training.core.agent_explanations import (
         agent_behind,

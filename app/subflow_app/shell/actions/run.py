@@ -15,6 +15,7 @@ from subflow_app.toolkit.action_bar import (
     RUNNING,
     SEEN,
     SELECTED,
+    SIMULATED,
     WRITABLE,
     ActionSpec,
     Need,
@@ -39,7 +40,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
         "run",
         ("F5",),
         lambda w, _: w.toggle_run(),
-        (COMPLETE, RUNNABLE),
+        (COMPLETE, RUNNABLE, SIMULATED),
     )
     yield ActionSpec(
         "run.stop",
@@ -58,7 +59,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
             "step",
             keys(shortcut),
             lambda w, _, size=size: w.stepping.step(size),  # type: ignore[misc]
-            (COMPLETE, RUNNABLE),
+            (COMPLETE, RUNNABLE, SIMULATED),
         )
     yield ActionSpec(
         "run.until",
@@ -67,7 +68,7 @@ def run_rows() -> Iterator[ActionSpec[MainWindow]]:
         "run_until",
         ("Ctrl+F5",),
         lambda w, _: w.stepping.run_until(),
-        (COMPLETE, RUNNABLE),
+        (COMPLETE, RUNNABLE, SIMULATED),
     )
     yield ActionSpec(
         "run.link_down",

@@ -11,6 +11,7 @@ from subflow_app.features.forking.core.words import fork_text
 from subflow_app.features.history.core.run_columns import Value, recorded_column
 from subflow_app.features.history.core.run_comparison import run_parameters
 from subflow_app.features.history.core.run_names import numbered
+from subflow_app.features.traces.core.measured import MEASURED_TAGS, emulation_of, lateness_text, measured_tag
 from subflow_app.features.traces.core.traces import stored_condition
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_app.vocabulary.means import repeated
@@ -26,12 +27,6 @@ WAYS: Mapping[By, str] = {
     "run": translatable("Run by run"),
 }
 """Properties by which runs can be grouped, with their labels."""
-
-MEASURED_TAG = "measured"
-KERNEL_TAG = "kernel"
-EMULATED_TAG = "emulated"
-OUTSIDE_TAGS = (MEASURED_TAG, KERNEL_TAG, EMULATED_TAG)
-"""Tags of runs that were not simulated, and so never count as repetitions of simulated runs of the same scenario."""
 
 _SCRIPT_TEXT = re.compile(r"(?:controllers|schedulers)\.(.+)\.content")
 _MOST_TOLD = 2  # maximum number of parameters in a label
@@ -118,6 +113,11 @@ def group_runs(
                 runs=", ".join(map(str, repeating)),
             ),
         )
+    notices += [
+        tr("Run {number} is {lateness}.", number=run.id, lateness=lateness_text(emulation))
+        for run in runs
+        if (emulation := emulation_of(run)) is not None and not emulation.get("is_reliable", True)
+    ]
     flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
     if len(flows) > 1 and all(flows) and not set.intersection(*flows):
         notices.append(tr("These runs have no flow in common: only measures of whole runs can be compared."))
@@ -136,7 +136,7 @@ def flows_of(run: RunRow) -> Sequence[Mapping[str, Any]]:
 
 
 def _condition_key(run: RunRow, conditions: Mapping[int, str] | None = None) -> str:
-    outside = next((tag for tag in OUTSIDE_TAGS if tag in run.tags), "")
+    outside = measured_tag(run.tags)
     condition = (conditions or {}).get(run.id) or stored_condition(run.scenario_text, run.id)
     return f"{outside} {condition}"
 
@@ -179,7 +179,7 @@ def _labels(
 
 def _told(run: RunRow, firsts: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> str:
     """Properties that distinguish this run from the first runs of other groups, e.g. its scenario or parameters."""
-    parts = [tag for tag in OUTSIDE_TAGS if tag in run.tags]
+    parts = [tag for tag in MEASURED_TAGS if tag in run.tags]
     if len({each.scenario_name for each in firsts}) > 1:
         parts.append(run.scenario_name)
     if len({each.controllers for each in firsts}) > 1 and run.controllers:
@@ -210,7 +210,7 @@ def _fork_told(run: RunRow) -> str:
 
 
 def _first_told(run: RunRow) -> tuple[object, ...]:
-    return (run.scenario_name, run.controllers, *(tag in run.tags for tag in OUTSIDE_TAGS))
+    return (run.scenario_name, run.controllers, measured_tag(run.tags))
 
 
 def _own_parameters(run: RunRow, alike: Sequence[RunRow], versions: Mapping[tuple[str, int], str]) -> list[str]:

@@ -25,13 +25,14 @@ from PySide6.QtWidgets import (
 
 from subflow_app.features.comparison.core.alignment import CORRELATION, ERROR_COLUMNS, FIRST_DATA, MANUAL, Method
 from subflow_app.features.comparison.core.compared_runs import Choices, ComparedRuns, ComparedTraces
-from subflow_app.features.comparison.core.conditions import OUTSIDE_TAGS, WAYS
+from subflow_app.features.comparison.core.conditions import WAYS
 from subflow_app.features.comparison.core.group_table import FigureRow, GroupTable, figure_columns, table_csv
 from subflow_app.features.comparison.qt.figures_page import FiguresPage
 from subflow_app.features.editor.qt.scenario_fields import TimeBox
 from subflow_app.features.history.core.run_comparison import ComparedSetting, settings_text
 from subflow_app.features.history.qt.run_table import heading
 from subflow_app.features.kernel.core.study import KernelStudy
+from subflow_app.features.traces.core.measured import measured_tag
 from subflow_app.toolkit import format as fmt
 from subflow_app.toolkit.study import Study
 from subflow_app.toolkit.widgets.list_beside import ShareBar
@@ -396,7 +397,7 @@ class ComparisonView(QWidget):
             combo.clear()
             for run in runs:
                 combo.addItem(tr("Run {number}: {name}", number=run.id, name=run.name), run.id)
-        outside = [place for place, run in enumerate(runs) if set(OUTSIDE_TAGS) & set(run.tags)]
+        outside = [place for place, run in enumerate(runs) if measured_tag(run.tags)]
         self.ours.setCurrentIndex(next((place for place in range(len(runs)) if place not in outside), 0))
         self.theirs.setCurrentIndex(outside[0] if outside else min(1, len(runs) - 1))
         self.traces = None

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.features.comparison.core.conditions import EMULATED_TAG
 from subflow_app.features.editor.core.scenario_source import ScenarioSource, source_of
 from subflow_app.features.emulation.core.emulation import SAMPLE_INTERVAL_S
 from subflow_app.features.kernel.core.study import recorded_job, run_and_keep, write_data
 from subflow_app.features.running.core.live_changes import with_change
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.measured import emulated_tags
 from subflow_app.foundation.toml_edit import TomlEditError, TomlValue, read_toml, remove_table, set_value
 from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, parse_quantity
@@ -46,7 +46,7 @@ def keep_emulation(
     *,
     with_simulation: bool = False,
 ) -> KeptRuns:
-    """Store an ended run with the tag "emulated", and write its traces to files.
+    """Store an ended run with the tag "emulated", also "unreliable" if it was late, and write its traces to files.
 
     Args:
         recording: the run.
@@ -69,7 +69,7 @@ def keep_emulation(
         if with_simulation:
             run_ids["simulated"] = run_and_keep(_simulation(known, store))
         job = recorded_job(recording, known.text, sample_interval_s=SAMPLE_INTERVAL_S, name=name, store=store)
-        run_ids["emulated"] = run_and_keep(job, EMULATED_TAG)
+        run_ids["emulated"] = run_and_keep(job, *emulated_tags(recording.summary()))
     files: tuple[Path, ...] = ()
     if directory is not None:
         jobs = {"emulated": recorded_job(recording, known.text, sample_interval_s=SAMPLE_INTERVAL_S, name=name)}

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import subflow_app
 from subflow_app.features.catalog.core.uses import Use, open_stored
 from subflow_app.features.traces.core.events import DECISION, decisions_of
+from subflow_app.features.traces.core.measured import is_measured
 from subflow_app.features.training.core.agent_explanations import agent_behind, steps_of, stored_agent_steps
 from subflow_app.foundation.errors import InputError
 from subflow_sim.errors import ScenarioError
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from subflow_sim.decisions import Decisions, Explanation
     from subflow_sim.scenario import Event, Scenario
     from subflow_store import RunRow, Store
-
-# Tags and summary keys of runs that were not simulated, but measured in a kernel or elsewhere. Tags alone would not
-# suffice, because people can remove them.
-_MEASURED = frozenset({"kernel", "measured", "emulation", "emulated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +81,14 @@ class LiveOrigin:
     """A run of this process, active or ended."""
 
     def __init__(self, job: RunJob) -> None:
-        """Refer to the run of a job; properties and methods always reflect its current progress."""
+        """Refer to the run of a job; properties and methods always reflect its current progress.
+
+        Raises:
+            InputError: if the run is measured, not simulated.
+        """
         self._job = job
+        if job.is_measured:
+            raise _not_replayed(self.title)
 
     @property
     def title(self) -> str:
@@ -141,11 +144,6 @@ Origin: TypeAlias = StoredOrigin | LiveOrigin
 """Source of a replay: a stored run, or a run of this process."""
 
 
-def is_measured(row: RunRow) -> bool:
-    """True if a run was measured, not simulated, so that it can be neither replayed nor forked."""
-    return not _MEASURED.isdisjoint({*(row.summary or {}), *row.tags})
-
-
 def recorded_by(store: Store, run_id: int, owner: str, at_s: float, before: int, after: int) -> Decisions | None:
     """Read the stored decisions of an owner around a time; None if the run kept no decisions of this owner.
 
@@ -172,7 +170,7 @@ def _scenario(row: RunRow, title: str) -> tuple[Scenario, tuple[FormerPolicy, ..
         InputError: if the run was not simulated, or if its scenario is missing or unreadable in this version.
     """
     if is_measured(row):
-        raise InputError(f"{title} was measured, not simulated: it cannot be replayed")
+        raise _not_replayed(title)
     if not (row.scenario_text or "").strip():
         raise InputError(f"{title} cannot be replayed: the text of its scenario was not kept")
     try:
@@ -183,6 +181,10 @@ def _scenario(row: RunRow, title: str) -> tuple[Scenario, tuple[FormerPolicy, ..
             f"{title} cannot be replayed: {made_by}, and this one ({subflow_app.__version__}) cannot read its "
             f"scenario:\n{error}"
         ) from error
+
+
+def _not_replayed(title: str) -> InputError:
+    return InputError(f"{title} was measured, not simulated: it cannot be replayed")
 
 
 def _simulated_s(row: RunRow) -> float:

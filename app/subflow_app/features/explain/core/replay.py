@@ -241,6 +241,7 @@ class Replay:
         """Create a replay of an active or ended run of this process, including live changes.
 
         Raises:
+            InputError: if the run is measured, not simulated.
             SimError: if the simulator refuses the scenario.
         """
         return cls(LiveOrigin(job), budget_bytes=budget_bytes)

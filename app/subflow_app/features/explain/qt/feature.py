@@ -12,12 +12,11 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
 from subflow_app.features.explain.core.measured_story import measured_lines, measured_story
-from subflow_app.features.explain.core.origin import is_measured
 from subflow_app.features.explain.qt.watching import Watching
 from subflow_app.features.playhead.qt.feature import PlayheadFeature
 from subflow_app.features.script.qt.feature import ScriptFeature
 from subflow_app.features.script.qt.ports import ScriptMoment
-from subflow_app.features.traces.core.traces import SUBFLOW, StoredTraces, Traces, nearest_mark_s
+from subflow_app.features.traces.core.traces import SUBFLOW, Traces, is_measured_run, nearest_mark_s
 from subflow_app.features.training.qt.agent_feature import AgentFeature
 from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.problem_texts import error_text
@@ -181,7 +180,7 @@ class ExplainFeature(PanelFeature["ExplainPanel"]):
         self._why = why
         self._stop_following()
         traces = self.ports.plots.runs[run]
-        if isinstance(traces, StoredTraces) and traces.row is not None and is_measured(traces.row):
+        if is_measured_run(traces):
             self._decided = self._followed = None
             try:
                 text = "\n".join(measured_lines(measured_story(traces, owner, time_s)))

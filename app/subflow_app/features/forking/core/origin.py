@@ -16,7 +16,6 @@ import numpy as np
 
 import subflow_app
 from subflow_app.features.catalog.core.uses import Use, open_stored
-from subflow_app.features.explain.core.origin import is_measured
 from subflow_app.features.traces.core.events import (
     AGENT,
     DECISION,
@@ -25,6 +24,7 @@ from subflow_app.features.traces.core.events import (
     decision_table,
     interval_table,
 )
+from subflow_app.features.traces.core.measured import is_measured
 from subflow_app.features.traces.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
 from subflow_app.foundation.errors import AppError, InputError
 from subflow_app.vocabulary.language import tr

@@ -120,7 +120,7 @@ class ForkFeature(Feature):
     def _fork_traces(self, traces: Traces, at_s: float | None, change: Try | None = None) -> None:
         from subflow_app.features.forking.core.origin import ForkOrigin
 
-        jobs = [job for job in self._jobs if job.traces is traces]
+        jobs = [job for job in self._jobs if job.traces is traces and not job.is_measured]
         if jobs:
             # The whole run is in memory, whether active or finished, so the database is not needed.
             self._ask(lambda: ForkOrigin.live(jobs[0]), at_s, change)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
-from subflow_app.features.traces.core.traces import Traces
+from subflow_app.features.traces.core.traces import Traces, is_measured_run
 from subflow_app.vocabulary.language import tr
 
 _PART_ENDS = (": ", " = ", ", ")
@@ -17,7 +17,8 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
     """A distinct name for each run, for legends and bars.
 
     Runs of the same name, e.g. of one scenario with different controllers, are distinguished by the controllers of the
-    flows that differ, else by their seeds, and by numbers if necessary.
+    flows that differ, by "programs" for measured and "simulated" for other runs, else by their seeds, and by numbers
+    if necessary.
 
     Args:
         runs: runs in the order of their line styles.
@@ -26,7 +27,9 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
     names = []
     for traces in runs:
         alike = [other for other in runs if other.title == traces.title]
-        differing = _controllers_of_their_own(traces, alike) if titles[traces.title] > 1 else []
+        differing = []
+        if titles[traces.title] > 1:
+            differing = [*_controllers_of_their_own(traces, alike), *_kind_of_its_own(traces, alike)]
         names.append(f"{traces.title}: {', '.join(differing)}" if differing else traces.title)
     return numbered(_with_seeds(names, runs))
 
@@ -77,6 +80,13 @@ def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[s
             if any(other.get(flow) != controller for other in others)
         )
     )
+
+
+def _kind_of_its_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:
+    """The kind of a run, if some of these runs are measured and others simulated."""
+    if len({is_measured_run(each) for each in alike}) == 1:
+        return []
+    return [tr("programs") if is_measured_run(traces) else tr("simulated")]
 
 
 def _named_controllers(traces: Traces) -> dict[str, str]:

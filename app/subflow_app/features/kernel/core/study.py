@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from subflow_app.features.comparison.core.conditions import KERNEL_TAG
 from subflow_app.features.editor.core.scenario_source import ScenarioSource
 from subflow_app.features.exporting.core.exports import ExportPlan, export_run
 from subflow_app.features.kernel.core import compare, probe
 from subflow_app.features.kernel.core.compare import Comparison
 from subflow_app.features.running.core.run_recorder import RunnableSimulation
 from subflow_app.features.running.core.runs import RunJob
+from subflow_app.features.traces.core.measured import KERNEL_TAG
 from subflow_app.foundation.errors import KernelError
 from subflow_app.foundation.jobs.job import Job
 from subflow_sim.scenario import Scenario
@@ -241,8 +241,8 @@ def recorded_job(
     )
 
 
-def run_and_keep(job: RunJob, tag: str | None = None) -> int:
-    """Carry out a job with a store, and return the number of its run.
+def run_and_keep(job: RunJob, *tags: str) -> int:
+    """Carry out a job with a store, add tags to its run, and return the number of the run.
 
     Raises:
         StoreError: if the store cannot hold the run.
@@ -254,7 +254,7 @@ def run_and_keep(job: RunJob, tag: str | None = None) -> int:
         raise result.error
     assert result.run_id is not None
     assert job.store is not None
-    if tag is not None:
+    for tag in tags:
         job.store.add_tag(result.run_id, tag)
     return result.run_id
 

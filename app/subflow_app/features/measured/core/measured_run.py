@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import subflow_app
-from subflow_app.features.comparison.core.conditions import MEASURED_TAG
 from subflow_app.features.measured.core.measured_table import (
     BY_NAME,
     LEAST_INTERVAL_S,
@@ -34,6 +33,7 @@ from subflow_app.features.measured.core.measured_table import (
     units_of,
 )
 from subflow_app.features.measured.core.trace_formats import trace_format, trace_formats
+from subflow_app.features.traces.core.measured import MEASURED_TAG
 from subflow_app.features.traces.core.traces import LINK, SUBFLOW
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import count_text, counted, ordinal

@@ -162,6 +162,8 @@ class RunJob:
         decisions: limits of the recorded decisions of controllers and schedulers, for the whole run or for a window at
             its end; None: no recording.
         past: history of the simulation if it starts later than 0 as a fork of another run; else None.
+        is_measured: whether `simulation_maker` makes a measurement in real time, which can be neither paused nor
+            slowed.
 
     Attributes:
         traces: the traces, which grow during the run.
@@ -184,7 +186,9 @@ class RunJob:
         limits: Limits | None = None,
         decisions: DecisionLimits | None = None,
         past: RunPast | None = None,
+        is_measured: bool = False,
     ) -> None:
+        self.is_measured = is_measured
         self.scenario = scenario
         self.scenario_text = scenario_text
         self.name = name or scenario.name
@@ -196,7 +200,13 @@ class RunJob:
         self._decisions = decisions
         if decisions is not None:
             self._simulation.record_decisions(decisions)
-        self.traces = LiveTraces(self._simulation, scenario, title=self.name, sample_interval_s=sample_interval_s)
+        self.traces = LiveTraces(
+            self._simulation,
+            scenario,
+            title=self.name,
+            sample_interval_s=sample_interval_s,
+            is_measured=is_measured,
+        )
         if past is not None:
             self.traces.fork, self.traces.origin = past.fork, past.origin
         self._go = threading.Event()
@@ -210,7 +220,7 @@ class RunJob:
         self._started = False
         self._started_at = datetime.now(UTC)
         self._result: RunResult | None = None
-        self._speed_limit = speed_limit
+        self._speed_limit = None if is_measured else speed_limit
         # Wakes a run that waits because of its speed limit, so that stop, pause and a new limit act immediately.
         self._hurry = threading.Event()
         self._wall_s = 0.0
@@ -258,7 +268,9 @@ class RunJob:
         return not self._go.is_set()
 
     def pause(self) -> None:
-        """Pause the simulation immediately; no effect after the run has ended."""
+        """Pause the simulation immediately; no effect after the run has ended, or on a measured run."""
+        if self.is_measured:
+            return
         self._until_ns = None
         self._go.clear()
         self._hurry.set()
@@ -270,7 +282,12 @@ class RunJob:
         self._set_going()
 
     def run_to(self, t_s: float) -> None:
-        """Continue, and pause exactly at `t_s`, s, or immediately if that has passed. Pauses do not affect results."""
+        """Continue, and pause exactly at `t_s`, s, or immediately if that has passed. Pauses do not affect results.
+
+        No effect on a measured run.
+        """
+        if self.is_measured:
+            return
         self._until_ns = round(t_s * NANOSECONDS)
         self._set_going()
 
@@ -311,8 +328,8 @@ class RunJob:
         return self._speed_limit
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
-        """Limit the speed from now on. Limits do not affect results."""
-        self._speed_limit = speed_limit
+        """Limit the speed from now on. Limits do not affect results, and have no effect on a measured run."""
+        self._speed_limit = None if self.is_measured else speed_limit
         self._hurry.set()
 
     def run(self) -> RunResult:
@@ -517,6 +534,8 @@ class RunJob:
         since_s, since_clock_s = self._speed_since
         elapsed_s = self._clock() - since_clock_s
         speed = (now_s - since_s) / elapsed_s if elapsed_s > 0 else 0.0
+        if self.is_measured:
+            speed = 1.0 if now_s > 0 else 0.0  # it begins some time after the job
         eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
         return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)
 

@@ -102,7 +102,7 @@ class LivePanel(QWidget):
         self._up = named(QCheckBox(tr("In service"), self._link_part), "live_up")
         self._up.setToolTip(tr("Taking a link out of service loses the packets in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
-        self._direction = Choice("live_direction", way_words(None, "").items(), self._link_part, letters=18)
+        self._direction = Choice("live_direction", way_words(None, "").items(), self._link_part, letters=12)
         self._direction.currentIndexChanged.connect(self.refresh)
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)
@@ -125,7 +125,8 @@ class LivePanel(QWidget):
         scenario = self._job.scenario if self._job is not None else None
         has_link = scenario is not None and section == "links" and name in scenario.links
         flow = scenario.flows.get(name) if scenario is not None and section == "flows" else None
-        has_flow = flow is not None and not flow.sends_datagrams
+        is_simulated = self._job is not None and not self._job.is_measured
+        has_flow = flow is not None and not flow.sends_datagrams and is_simulated
         self._link_part.setVisible(has_link)
         self._flow_part.setVisible(has_flow)
         for place, words in enumerate(way_words(scenario, name).values() if has_link else ()):

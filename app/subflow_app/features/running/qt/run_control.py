@@ -130,8 +130,8 @@ class RunControl(QObject):
         self.state_changed.emit()
 
     def toggle_pause(self) -> None:
-        """Pauses or resumes the run."""
-        if self.job is None:
+        """Pauses or resumes the run; no effect on a measured run."""
+        if self.job is None or self.job.is_measured:
             return
         self.is_paused = not self.is_paused
         if self.is_paused:

@@ -236,6 +236,12 @@ class RunSession(QObject):
         self._then = then
         self._run(sources[0], is_unlimited=is_unlimited)
 
+    def run_beside(self, source: ScenarioSource) -> None:
+        """Runs a scenario as fast as possible, and adds it to the runs in the plots; no effect if a run is active."""
+        self._is_following = True
+        self._run(source, is_unlimited=True)
+        self._is_following = False
+
     def complete(self, run: RunRow) -> None:
         """Simulates a stored run that was cut short again, as fast as possible and to its end, as a new run.
 
@@ -313,7 +319,8 @@ class RunSession(QObject):
         """True if the display should be updated now. At full speed, frequent updates would slow down the run."""
         now = time.monotonic()
         job = self._runs.job
-        is_express = job is not None and job.speed_limit is None and progress.state is JobState.RUNNING
+        is_unlimited = job is not None and job.speed_limit is None and not job.is_measured
+        is_express = is_unlimited and progress.state is JobState.RUNNING
         if is_express and now - self._drawn_at < _EXPRESS_DRAWING_S:
             return False
         self._drawn_at = now
@@ -343,7 +350,8 @@ class RunSession(QObject):
         self._shown.job_stored(job, result.run_id)
         if result.error is not None:
             self._notices.run_failed(job.name, job.progress.sim_time_s, result.error)
-        if result.run_id is None:
+        has_failed_at_once = job.is_measured and job.progress.sim_time_s == 0.0
+        if result.run_id is None and not has_failed_at_once:
             self._unsaved.add(job, result)
         self.stored.emit()
         self._tell(ended_text(job, result))

@@ -8,11 +8,12 @@ editor.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.features.traces.core.measured import emulation_of, lateness_text
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.features.traces.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.foundation.errors import AppError, InputError
@@ -129,6 +130,7 @@ class ShownRuns(QObject):
             for runs in (self._runs, self._own)
         )
         self._say_foreign(self._is_foreign)
+        self._say_again()
         self.changed.emit()
 
     def show_stored(self, store: Store, run_ids: Sequence[int]) -> None:
@@ -299,7 +301,16 @@ class ShownRuns(QObject):
                 len(different),
                 numbers=", ".join(different),
             )
-        self._plots.say_again(text)
+        self._plots.say_again(" · ".join(filter(None, (text, *self._accuracies()))))
+
+    def _accuracies(self) -> Iterator[str]:
+        """The accuracy of each shown run over an emulated network."""
+        for traces, run_id in self._runs:
+            emulation = None if traces.row is None else emulation_of(traces.row)
+            if emulation is not None:
+                number = "" if run_id is None else str(run_id)
+                lateness = lateness_text(emulation)
+                yield tr("Run {number} on this computer: {lateness}", number=number, lateness=lateness)
 
     def _give_up(self) -> None:
         self._is_given_up.set()

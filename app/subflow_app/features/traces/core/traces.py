@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.features.traces.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.features.traces.core.measured import is_measured
 from subflow_app.features.traces.core.scenario_hash import scenario_hash
 from subflow_app.foundation.errors import InputError
 from subflow_app.vocabulary.number_text import ordinal
@@ -171,6 +172,13 @@ class SampledSimulation(Protocol):
         """Published samples, in SI units, of the column with this index in `columns`."""
 
 
+def is_measured_run(traces: Traces) -> bool:
+    """True if a run, in progress or ended, is measured, not simulated."""
+    if isinstance(traces, _RunTraces):
+        return traces.is_measured
+    return traces.row is not None and is_measured(traces.row)
+
+
 class _MadeBy(NamedTuple):
     """Properties of a run that follow from its scenario."""
 
@@ -205,6 +213,11 @@ class _RunTraces:
         self.origin: Traces | None = None
         self.before: Traces | None = None
         self.row: RunRow | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """True if the run is measured, not simulated."""
+        return self.row is not None and is_measured(self.row)
 
     def column(self, scope: str, name: str | None) -> Sequence[SeriesKey]:
         """The traces of a scope, optionally of one column only.
@@ -255,9 +268,16 @@ class LiveTraces(_RunTraces):
     """Traces of a run in memory, readable from any thread during the simulation."""
 
     def __init__(
-        self, simulation: SampledSimulation, scenario: Scenario, *, title: str, sample_interval_s: float
+        self,
+        simulation: SampledSimulation,
+        scenario: Scenario,
+        *,
+        title: str,
+        sample_interval_s: float,
+        is_measured: bool = False,
     ) -> None:
         self._simulation = simulation
+        self._is_measured = is_measured
         self._interval_s = sample_interval_s
         self._keys = tuple(SeriesKey(c.scope, c.owner, c.name, c.unit) for c in simulation.columns)
         self._index = {key: index for index, key in enumerate(self._keys)}
@@ -268,6 +288,11 @@ class LiveTraces(_RunTraces):
         self._events = {spec.name: EventLog(spec) for spec in (DECISION, INTERVAL, AGENT)}
         self.run_id: int | None = None  # number in the store
         self._times_s = sample_times(self._interval_s, self._interval_s, 0)  # times of the samples, computed in advance
+
+    @property
+    def is_measured(self) -> bool:
+        """True if the run is measured, not simulated."""
+        return self._is_measured
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
