@@ -19,6 +19,7 @@ from pathlib import Path
 # Before Qt reads it: the picture must not depend on this machine's screen.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from PIL import Image
 from PySide6.QtCore import QElapsedTimer, QSize
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
@@ -33,6 +34,8 @@ from subflow_app.features.breaking.core.space import load_space
 from subflow_app.features.breaking.qt.feature import BreakFeature
 from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.editor.qt import documents
+from subflow_app.features.emulation.qt.dialog import EmulationDialog
+from subflow_app.features.emulation.qt.feature import EmulationFeature
 from subflow_app.features.gallery.qt.feature import GalleryFeature
 from subflow_app.features.importing.qt.feature import ImportFeature
 from subflow_app.features.importing.qt.import_dialog import ImportDialog
@@ -210,6 +213,44 @@ def _import(studio: Studio) -> QDialog:
     return window.findChildren(ImportDialog)[0]
 
 
+def _emulate(studio: Studio) -> EmulationDialog:
+    """The dialog with iperf3 and ping on the network of the demo."""
+    window = studio.window
+    window.document_stack.setClean()
+    window.documents.open_example("demo")
+    documents.set_value(window.document_stack, window.documents.doc, "flows.download.controller", "uncoupled")
+    feature = window.features[EmulationFeature]
+    window.bar.trigger("run.emulate")
+    dialog = feature.dialog
+    assert dialog is not None
+    dialog.add.click()
+    dialog.rows[1].preset.choose("ping")
+    wait_for(lambda: dialog.start.isEnabled() or dialog.problem.isVisible())
+    if not dialog.start.isEnabled():
+        raise TimeoutError(dialog.problem.text())
+    return dialog
+
+
+def _programs(studio: Studio) -> None:
+    """iperf3 on the network of the demo, 40 s after its start; real programs, so that Linux is needed."""
+    window = studio.window
+    dialog = _emulate(studio)
+    dialog.start.click()
+    wait_for(lambda: window.runs.progress is not None and window.runs.progress.sim_time_s > 40)
+
+
+def _overlaid(studio: Studio) -> None:
+    """The ended run, and the simulation over it."""
+    window = studio.window
+    window.docks.raise_panel("plots")
+    wait_for(lambda: not window.runs.is_running)
+    window.docks.set_open("programs", False)
+    window.bar.trigger("run.overlay_simulation")
+    wait_for(lambda: window.shown.count == 2 and not window.runs.is_running)
+    wait_for(lambda: not window.workers.is_busy)
+    window.document_stack.setClean()
+
+
 def _gallery(studio: Studio) -> None:
     """The gallery with an experiment in front, which runs now unless its results ship."""
     window = studio.window
@@ -304,6 +345,9 @@ PICTURES: tuple[Picture, ...] = (
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
     Picture("import", _import),
+    Picture("emulate", _emulate),
+    Picture("programs", _programs, "programs"),
+    Picture("overlaid", _overlaid),
     Picture("lab", _lab),
     Picture("lab-step", lambda _: None, "lab"),
     Picture("gallery", _gallery, "gallery"),
@@ -377,6 +421,10 @@ def save(subject: QWidget, path: Path) -> None:
     picture = subject.grab()
     if not picture.save(str(path)):
         sys.exit(f"{path} cannot be written")
+    # A palette makes the file a third as large, and its colours look like those of the window.
+    with Image.open(path) as image:
+        reduced = image.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    reduced.save(path, optimize=True)
     sys.stdout.write(f"{path} {path.stat().st_size // 1000} kB\n")
 
 
