@@ -26,6 +26,7 @@ from subflow_app.features.editor.qt.inspector.inspector import Inspector
 from subflow_app.features.editor.qt.recovery import Recovery
 from subflow_app.features.editor.qt.topology.drawing import Drawing
 from subflow_app.features.editor.qt.topology.view import TopologyView
+from subflow_app.features.emulation.qt import feature as emulation
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.exporting.qt import actions as exporting
 from subflow_app.features.exporting.qt.export_dialog import DATA, PAGE, FigureDialog, Format
@@ -79,6 +80,7 @@ ROWS: Mapping[object, Rows] = {
     breaking.BreakFeature: breaking.rows,
     comparison.CompareFeature: lambda: chain(comparison.compare_rows(), comparison.kernel_rows()),
     crashes.CrashFeature: crashes.rows,
+    emulation.EmulationFeature: emulation.rows,
     explain.ExplainFeature: explain.rows,
     fairness.FairnessFeature: fairness.rows,
     forking.ForkFeature: forking.rows,

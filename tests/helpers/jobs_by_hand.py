@@ -2,9 +2,9 @@
 
     python -m tests.helpers.jobs_by_hand compare [--pictures FOLDER] [--theme dark] [--language de]
 
-`figure` ends with the cause of a point. `after` opens runs of a comparison, and `states` shows its dialog in its other
-states. Prints a JSON document with the clicks and keys of each job. A step without its result, a warning or an error
-ends the program with 1.
+`figure` ends with the cause of a point. `emulate` runs a fake in place of real programs. `after` opens runs of a
+comparison, and `states` shows its dialog in its other states. Prints a JSON document with the clicks and keys of each
+job. A step without its result, a warning or an error ends the program with 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QLabel, QMenu, QPushButton, QToolButton, QWidget
+from tests.helpers import fake_emulation
 from tests.helpers.printed_code import ROOT, blocks
 from tests.helpers.real_hands import RealHands, window_manager
 from tests.helpers.walk.hands import front_dialog
@@ -23,6 +24,7 @@ from tests.helpers.window import TWO_PATHS, fall_of_window
 from tests.helpers.x_screen import on_own_screen
 
 from subflow_app.features.comparison.qt.feature import CompareFeature
+from subflow_app.features.emulation.qt.feature import EmulationFeature
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.script.qt.desk import NewScriptDialog
 from subflow_app.features.script.qt.feature import ScriptFeature
@@ -31,7 +33,7 @@ from subflow_app.shell.help_dialogs import WelcomeDialog
 from subflow_app.shell.main_window import MainWindow
 from subflow_app.shell.selftest.window_story import Until, play
 
-JOBS = ("compare", "figure", "controller", "training", "after", "states")
+JOBS = ("compare", "figure", "controller", "training", "emulate", "after", "states")
 
 
 SCRIPT = next(
@@ -39,6 +41,11 @@ SCRIPT = next(
 )
 """The first controller of the guide."""
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "200s"')
+
+
+def reached_s(window: MainWindow) -> float:
+    """Time that the run in progress has reached, s; 0 without a run."""
+    return 0.0 if window.runs.progress is None else window.runs.progress.sim_time_s
 
 
 class Jobs:
@@ -139,12 +146,7 @@ class Jobs:
         """A controller from the guide against LIA, from the welcome to the comparison; the text is pasted."""
         yield from self._demo(window)
         yield Until("the run to end", lambda: not window.runs.is_running and bool(window.shown.ids))
-        bar = window.menuBar()
-        menu = window.findChild(QMenu, "menu_study")
-        assert isinstance(menu, QMenu)
-        yield from self.hands.click(bar, bar.actionGeometry(menu.menuAction()).center())
-        yield Until("the menu", menu.isVisible)
-        yield from self.hands.click(menu, menu.actionGeometry(window.bar["script.new_controller"]).center())
+        yield from self._choose(window, "menu_study", "script.new_controller")
         yield Until("the question for a name", lambda: isinstance(front_dialog(), NewScriptDialog))
         question = front_dialog()
         assert isinstance(question, NewScriptDialog)
@@ -208,6 +210,50 @@ class Jobs:
         assert window.history.runs()[0].controllers == training.controller
         yield from self._picture(window, "run")
         window.document_stack.setClean()
+
+    def emulate(self, window: MainWindow) -> Iterator[Until]:
+        """iperf3 on the network of the demo, with an outage by hand, and the simulation over it; a fake worker."""
+        fake = fake_emulation.install(setattr)
+        fake.speed = 30
+        yield from self._demo(window)
+        yield Until("the run to end", lambda: not window.runs.is_running and bool(window.shown.ids))
+        self._count("demo")
+        yield from self._choose(window, "menu_run", "run.emulate")
+        feature = window.features[EmulationFeature]
+        yield Until("the dialog", lambda: feature.dialog is not None and feature.dialog.isActiveWindow())
+        dialog = feature.dialog
+        assert dialog is not None
+        yield Until("the check", dialog.start.isEnabled)
+        yield from self._picture(window, "asked")
+        yield from self.hands.click(dialog.start)
+        yield Until("the programs", lambda: feature.shown is not None and "iperf3" in feature.shown.text.toPlainText())
+        self._count("emulate")
+        window.topology.select("links.wifi")
+        yield Until("the link", lambda: bool(window.live.link))
+        yield Until("ten seconds", lambda: feature.shown is not None and reached_s(window) > 10)
+        yield from self._picture(window, "running")
+        yield from self.hands.press("ctrl+shift+Next")
+        yield Until("the outage", lambda: bool(fake.last.changes))
+        assert fake.last.changes == [{"link": "wifi", "direction": "both", "up": False}]
+        self._count("outage")
+        yield Until("the end", lambda: not window.runs.is_running and bool(window.banners.text("emulation")))
+        yield from self._picture(window, "ended")
+        button = window.banners.findChild(QPushButton)
+        assert isinstance(button, QPushButton)
+        yield from self.hands.click(button)
+        yield Until("the simulation", lambda: window.shown.count == 2 and not window.runs.is_running)
+        yield from self._picture(window, "overlaid")
+        self._count("overlay")
+        assert [row.tags for row in window.history.runs()][:2] == [(), ("emulated",)]
+
+    def _choose(self, window: MainWindow, menu_name: str, action: str) -> Iterator[Until]:
+        """Chooses an action in a menu of the menu bar."""
+        bar = window.menuBar()
+        menu = window.findChild(QMenu, menu_name)
+        assert isinstance(menu, QMenu)
+        yield from self.hands.click(bar, bar.actionGeometry(menu.menuAction()).center())
+        yield Until("the menu", menu.isVisible)
+        yield from self.hands.click(menu, menu.actionGeometry(window.bar[action]).center())
 
     def after(self, window: MainWindow) -> Iterator[Until]:
         """Ten runs that start apart; one of them is opened, and two steps lead back."""

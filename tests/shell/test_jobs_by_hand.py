@@ -40,6 +40,13 @@ def test_a_trained_policy_is_used_after_four_acts_from_the_welcome() -> None:
     assert done("training") == {"training": {"clicks": 2, "keys": 2}}
 
 
+def test_programs_run_on_the_drawn_network_after_three_clicks_and_the_simulation_is_drawn_over_them() -> None:
+    acts = done("emulate")
+    assert acts["emulate"] == {"clicks": 3, "keys": 0}
+    assert acts["outage"] == {"clicks": 0, "keys": 1}
+    assert acts["overlay"] == {"clicks": 1, "keys": 0}
+
+
 @pytest.mark.full("compares ten runs")
 def test_runs_of_a_comparison_are_opened_and_two_steps_lead_back() -> None:
     assert done("after") == {}

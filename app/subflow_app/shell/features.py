@@ -14,6 +14,7 @@ from subflow_app.features.comparison.qt.feature import CompareFeature
 from subflow_app.features.crashes.qt.feature import CrashFeature
 from subflow_app.features.databases.qt import RescueFeature
 from subflow_app.features.editor.qt.topology.drawing import Drawing
+from subflow_app.features.emulation.qt.feature import EmulationFeature
 from subflow_app.features.explain.qt.feature import ExplainFeature
 from subflow_app.features.fairness.qt.feature import FairnessFeature
 from subflow_app.features.forking.qt.feature import ForkFeature
@@ -55,6 +56,7 @@ KINDS = (
     BreakFeature,
     ScriptFeature,
     KernelFeature,
+    EmulationFeature,
     ImportFeature,
 )
 

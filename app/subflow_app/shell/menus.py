@@ -301,6 +301,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "run.stop",
         "-",
         "run.compare",
+        "run.emulate",
+        "run.overlay_simulation",
         "run.try_kernel",
         "-",
         *(f"run.step_{size}" for size in STEPS),

@@ -154,6 +154,8 @@ GLYPHS: dict[str, str] = {
     "columns": "ph.columns",
     "compare": "ph.git-diff",
     "kernel": "ph.cpu",
+    "emulate": "ph.terminal-window",
+    "programs": "ph.terminal-window",
     "folded": "ph.caret-right",
     "unfolded": "ph.caret-down",
     "unfold_up": "ph.caret-up",

@@ -22,6 +22,7 @@ PANELS = {
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
     "events": ("Events", "events", "Ctrl+7"),
     "compare": ("Compare", "compare", ""),
+    "programs": ("Programs", "programs", ""),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
@@ -72,7 +73,7 @@ def top_height(window_height: int) -> int:
 
 _WATCHED = "sides_splitter"  # object name of splitters whose signals are connected
 _ROOMY = "study"  # workspace whose panels are as large as its plots
-_HOMES = {"script": "script"}  # panel -> the workspace designed for it
+_HOMES = {"script": "script", "programs": "run"}  # panel -> the workspace designed for it
 _LOW = 900  # px; in a window of less height, the history starts folded to a line
 
 
@@ -117,7 +118,7 @@ class Arrangement:
 
 
 # Panels that open in the column at the right, one at a time.
-_COLUMN = ("history", "events", "explain", "queue", "agent", "log", "help")
+_COLUMN = ("history", "events", "explain", "queue", "agent", "programs", "log", "help")
 
 
 def _column(first: str, *others: str) -> Iterator[Place]:

@@ -13,6 +13,7 @@ from subflow_app.features.breaking.qt import feature as breaking
 from subflow_app.features.comparison.qt import feature as comparison
 from subflow_app.features.crashes.qt import feature as crashes
 from subflow_app.features.editor.qt import actions as topology
+from subflow_app.features.emulation.qt import feature as emulation
 from subflow_app.features.explain.qt import feature as explain
 from subflow_app.features.exporting.qt import actions as exporting
 from subflow_app.features.fairness.qt import feature as fairness
@@ -60,6 +61,7 @@ ACTIONS: tuple[ActionSpec[MainWindow], ...] = (
     *fairness.rows(),
     *comparison.kernel_rows(),
     *kernel.rows(),
+    *emulation.rows(),
     *importing.rows(),
     *labs.rows(),
     *file.help_rows(),
