@@ -57,7 +57,7 @@ class GrowingTable:
         """Add a row, or several equal ones."""
         while self.count + times > len(self._rows):
             grown = np.empty((2 * len(self._rows), self._rows.shape[1]), np.float32)
-            grown[: self.count] = self._rows
+            grown[: self.count] = self._rows[: self.count]
             self._rows = grown
         self._rows[self.count : self.count + times] = row
         self.count += times

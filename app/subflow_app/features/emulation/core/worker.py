@@ -231,15 +231,24 @@ class _Run:
             os.write(self._orders, (json.dumps(order) + "\n").encode())
 
     def _read_answers(self) -> None:
+        rows: list[tuple[float, Any]] = []
+        talks: list[list[Any]] = []
         for line in self._answers.read():
-            self._take_answer(json.loads(line))
+            answer = json.loads(line)
+            if "rows" in answer:
+                # If the worker is late, several rows wait. The state of the sockets belongs to the latest row alone.
+                rows, talks = [*rows, *answer["rows"]], answer["udp"]
+            else:
+                self._take_answer(answer)
+        if rows:
+            self._sample(rows, talks)
         if self._answers.is_over and self._result is None:
             raise OSError("the process of the links ended unexpectedly")
 
     def _take_answer(self, answer: Mapping[str, Any]) -> None:
         if "start_ns" in answer:
             self._start_ns = answer["start_ns"]
-        elif "rows" in answer:
+        elif "rows" in answer:  # before the links are ready
             self._sample(answer["rows"], answer["udp"])
         elif "error" in answer:
             raise OSError(answer["error"])
