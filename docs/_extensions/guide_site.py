@@ -183,12 +183,12 @@ def _fill_in(app: Sphinx, page: str, source: list[str]) -> None:
     if page == EXAMPLES:
         parts = {"examples": examples(), "downloads": downloads(), "released": released(app.config.site_release)}
         for name, text in parts.items():
-            source[0] = source[0].replace(f"```{{site}} {name}\n```", text)
+            source[0] = source[0].replace(f"```{{generated}} site {name}\n```", text)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Fills in the page of examples, and writes its files once the pages of the guide are written."""
     app.add_config_value("site_release", "", "env", str)
-    app.connect("source-read", _fill_in)
+    app.connect("source-read", _fill_in, priority=400)  # before guide_generated, whose parts know no options
     app.connect("build-finished", _write)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
