@@ -6,7 +6,8 @@
     python3 dev.py test PATH ...  only the Python tests in these files or folders; -k WORDS: those whose names match
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator; measure WHAT: start, store, canvas, plots, seek, sweep, …
-    python3 dev.py docs           build the user guide into build/docs/html; screenshots: its pictures and README's
+    python3 dev.py docs           build the site into build/docs/html: user guide, live run, examples, downloads
+    python3 dev.py screenshots    make the pictures of the guide and of README anew
     python3 dev.py package        freeze the program and make the installer of this platform, in build/package
     python3 dev.py lock           pin what the installers are made of, after a change of pyproject.toml; --upgrade: new
     python3 dev.py test-package   try it: self-test, installation on a bare system, removal
@@ -61,7 +62,7 @@ DEMO = Path("assets/scenarios/demo.toml")
 DEMO_EXPORT = Path("subflow-demo")
 MODULES = {
     "bench": "subflow_app bench",
-    "docs": "sphinx -b html -E -W --keep-going -d build/docs/doctrees docs build/docs/html",
+    "docs": "sphinx -b html -t site -E -W --keep-going -d build/docs/doctrees docs build/docs/html",
     "fuzz": "tests.fuzz.run",
     "golden": "tests.golden.update",
     "measure": "tools.measure",

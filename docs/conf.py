@@ -15,11 +15,15 @@ copyright = "Subflow contributors, MIT licence"
 release = version = __version__
 language = "en"
 
-extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live", "guide_search", "sphinx_copybutton"]
+extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live", "guide_site", "guide_search"]
+extensions += ["sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
 exclude_patterns = ["README.md", "_extensions", "images", "skeletons"]
+if "site" not in tags:  # noqa: F821 - a name that Sphinx defines here
+    exclude_patterns.append("examples.*")
+    suppress_warnings = ["toc.excluded"]
 
 html_theme = "furo"
 html_title = "Subflow user guide"

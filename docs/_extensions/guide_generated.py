@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from guide_parts import PARTS
 
 if TYPE_CHECKING:
+    from docutils import nodes
     from sphinx.application import Sphinx
     from sphinx.environment import BuildEnvironment
 
@@ -31,8 +32,18 @@ def _pages_with_parts(
     return [page for page in env.found_docs if "{generated}" in env.doc2path(page).read_text(encoding="utf-8")]
 
 
+def _levels_of_captions(
+    _app: Sphinx, _page: str, _template: str, context: dict[str, Any], _doctree: nodes.document | None
+) -> None:
+    """Give the captions of the sidebar a level, without which screen readers cannot place them as headings."""
+    tree = context.get("furo_navigation_tree")
+    if tree:
+        context["furo_navigation_tree"] = tree.replace('role="heading"', 'role="heading" aria-level="2"')
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Fills in the parts as pages are read."""
     app.connect("source-read", _fill_in)
+    app.connect("html-page-context", _levels_of_captions, priority=900)  # after the theme has made the sidebar
     app.connect("env-get-outdated", _pages_with_parts)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,7 +6,12 @@ import base64
 import gzip
 import json
 import re
+import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +87,20 @@ def page_of_guide(folder: Path, figure: LiveFigure) -> Path:
         encoding="utf-8",
     )
     return path
+
+
+@contextmanager
+def served(folder: Path, on_request: Callable[[str], object] = lambda _path: None) -> Iterator[str]:
+    """A server of a folder, as `python3 -m http.server` starts it; yields its address, and calls with each path."""
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *_words: object) -> None:
+            on_request(self.path)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+    thread.join()

@@ -29,7 +29,7 @@ _MARK = re.compile(rf"^<!-- (?P<kind>{SLOW}|{NOT_RUN}): (?P<start>[^(]+?) \((?P<
 _SAVED = re.compile(r"\bsave it as `(?P<name>[^`]+)`[^`]*\Z", re.IGNORECASE)
 _DIRECTIVE = re.compile(r"\{(?P<name>[\w-]+)\}")
 # Directives of the guide: those with Markdown as their content, and those without code of the page.
-_OF_MARKDOWN, _WITHOUT_CODE = {"container"}, {"generated", "literalinclude", "toctree"}
+_OF_MARKDOWN, _WITHOUT_CODE = {"container", "only"}, {"generated", "literalinclude", "toctree"}
 _PARSER = MarkdownIt("commonmark").enable("table")
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import threading
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from tests.helpers.browsers import Browser, wait_until
-from tests.helpers.pages import READY, page_of_guide, state
+from tests.helpers.pages import READY, page_of_guide, served, state
 
 from subflow_app.features.exporting.core.live_figure import live_figure
 from subflow_app.features.exporting.core.web_page import shared_parts
@@ -38,21 +35,12 @@ class Site:
 
 @pytest.fixture(scope="module")
 def site(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    folder, asked = tmp_path_factory.mktemp("site"), []
+    folder, asked = tmp_path_factory.mktemp("site"), list[str]()
     shutil.copy(page, folder / "run-12.html")
     (folder / "course.html").write_text(f"<!doctype html><body>{snippet()}", encoding="utf-8")
 
-    class Handler(SimpleHTTPRequestHandler):
-        def log_message(self, format: str, *_words: object) -> None:
-            asked.append(self.path)
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield Site(folder, f"http://127.0.0.1:{server.server_port}/", asked)
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with served(folder, asked.append) as address:
+        yield Site(folder, address, asked)
 
 
 def snippet() -> str:
