@@ -1,7 +1,7 @@
 """The public site: the guide with three example pages and downloads, as one folder of files for any host.
 
-Only a build with the tag ``site`` contains them; ``python3 dev.py docs`` makes such a build. The guide that ships with
-the program lacks the page ``examples.md``, to keep the installers small.
+Only a build with the tag ``site``, such as that of ``python3 dev.py docs``, adds them. The guide that ships with the
+program lacks the page ``examples.md``, to keep the installers small.
 
 The option ``-D site_release=FOLDER`` adds the installers and wheels in that folder to the downloads.
 """
