@@ -10,9 +10,9 @@ from tests.helpers.members import for_each
 from subflow_app.features.history.core.run_names import plot_columns, run_names, told_apart
 
 
-def run(controller: str, seed: int | None, title: str = "Demo") -> Any:
+def run(controller: str, seed: int | None, title: str = "Demo", *tags: str) -> Any:
     """A run of one flow; without a seed, it is in progress."""
-    row = None if seed is None else SimpleNamespace(seed=seed)
+    row = None if seed is None else SimpleNamespace(seed=seed, tags=tags, summary=None)
     return SimpleNamespace(title=title, controllers={"download": controller}, versions={}, row=row)
 
 
@@ -29,6 +29,8 @@ def test_runs_of_one_name_are_told_apart_by_controllers_then_seeds_then_numbers(
     for number, each in enumerate(versions, start=2):
         each.versions = {"mine": f"mine, version {number}"}
     assert run_names(versions) == ["Demo: mine, version 2", "Demo: mine, version 3"]
+    # Real programs and the simulation of their scenario.
+    assert run_names([run("lia", 1, "Demo", "emulated"), run("lia", 1)]) == ["Demo: programs", "Demo: simulated"]
     # A seed that several runs have, or that is unknown, distinguishes nothing.
     assert run_names([run("lia", 1), run("lia", 1), run("lia", 3), run("lia", None)]) == [
         "Demo (1)",
