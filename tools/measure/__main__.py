@@ -15,6 +15,7 @@ import sys
 
 MEASURES = {
     "canvas": "frame rate of the canvas with a topology of 400 nodes",
+    "emulator": "rate that the link emulator carries in real time, and the lateness of packets",
     "learning": "speed of policies, environments and trainings; NAME: policy_mlp, recipe:drl-cc, …",
     "many_flows": "longest time without an answer from the window while 100 flows run",
     "plots": "drawing time of curves, with our settings and with pyqtgraph's defaults",
