@@ -19,6 +19,7 @@ NETWORK = (
 # Folder or file -> reason for its network access.
 ALLOWED = {
     "app/subflow_app/features/kernel/core": "the machine's own TCP, in a network namespace without a way out",
+    "app/subflow_app/features/emulation/core/socket_diag.py": "asks the kernel for the sockets of private namespaces",
     "app/subflow_app/shell/app.py": "a pair of sockets in the process wakes the window at a signal",
     "app/subflow_app/features/measured/core/pcap_reader.py": "names of address families and addresses as text",
     "app/subflow_store/run_values.py": "the host's name, kept with a run",

@@ -29,7 +29,7 @@ TOUR = (ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
 
 _WORDS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
 # Keys of the toolkit or of the desktop, without an action of ours.
-_NOT_ACTIONS = {"Ctrl+C"}
+_NOT_ACTIONS = {"Ctrl+C", "Ctrl+Enter"}  # of terminals, and of lab pages in browsers
 
 
 def test_versions_of_python_are_those_that_the_project_takes() -> None:

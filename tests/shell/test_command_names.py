@@ -66,9 +66,17 @@ def _texts() -> Iterator[tuple[str, str]]:
         yield path.relative_to(ROOT).as_posix(), _SEAM.sub("", path.read_text(encoding="utf-8"))
 
 
+# A worker that starts before the commands, and an option that its command reads by hand.
+_WORKER, _BY_HAND = "emulation-worker", {("emulate",): {"--on"}}
+
+
 def what_is_wrong(said: str) -> str:
     """The error in the words after ``subflow``; empty if a command with these options exists."""
     words = [word.rstrip(",.;:") for word in shlex.split(said.replace("'", " "), comments=True)]
+    if "--" in words:  # the words of another program follow
+        words = words[: words.index("--")]
+    if words == [_WORKER]:
+        return ""
     command = TREE
     path: list[str] = []
     while words and hasattr(command, "commands") and re.fullmatch(r"[a-z][a-z-]*", words[0]):
@@ -77,7 +85,9 @@ def what_is_wrong(said: str) -> str:
             return "" if is_listing else f"there is no {' '.join(['subflow', *path, words[0]])}"
         command = command.commands[words[0]]
         path.append(words.pop(0))
-    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    options = _BY_HAND.get(tuple(path), set()) | {
+        name for param in command.params for name in (*param.opts, *param.secondary_opts)
+    }
     wrong = [word for word in words if word.startswith("--") and word.partition("=")[0] not in options | {"--help"}]
     return f"{' '.join(['subflow', *path])} has no {', '.join(wrong)}" if wrong else ""
 

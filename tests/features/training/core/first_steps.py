@@ -3,7 +3,7 @@
     python -m tests.features.training.core.first_steps [--update]        show the figures, or write them down
 
 The results of neural networks depend on the machine in the last digits. A file of figures therefore names the kind of
-its machine, and other kinds cannot repeat the figures exactly.
+its machine and its processor: other kinds cannot repeat the figures, and other processors not the transitions.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import argparse
 import hashlib
 import json
 import platform
+import re
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -40,19 +41,21 @@ class FirstSteps:
 
     Attributes:
         machine: kind of the machine.
+        processor: maker, family and model; empty if unknown.
         transitions: SHA-256 of all observed transitions, hex.
         exact: metrics of environments and returns in each report; the same on each machine of this kind.
         learned: the other metrics, of the neural networks.
     """
 
     machine: str
+    processor: str = ""
     transitions: str = ""
     exact: list[dict[str, float]] = field(default_factory=list)
     learned: list[dict[str, float]] = field(default_factory=list)
 
     def to_json(self) -> dict[str, Any]:
         """The figures as a JSON object."""
-        return {name: getattr(self, name) for name in ("machine", "transitions", "exact", "learned")}
+        return {name: getattr(self, name) for name in ("machine", "processor", "transitions", "exact", "learned")}
 
 
 def machine_kind() -> str:
@@ -62,13 +65,22 @@ def machine_kind() -> str:
     return f"{platform.machine()} {torch.backends.cpu.get_cpu_capability()}, torch {torch.__version__}"
 
 
+def processor() -> str:
+    """Maker, family and model of the processor; empty where Linux does not show them."""
+    try:
+        text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return ""
+    return " ".join(re.findall(r"^(?:vendor_id|cpu family|model)\s*: (.*)$", text.partition("\n\n")[0], re.MULTILINE))
+
+
 def first_steps() -> FirstSteps:
     """Train the beginning of the recipe."""
     from subflow_agents.checkpoint import load_latest, tensors_under
     from subflow_agents.reports import NoControl
     from subflow_agents.training import run_training
 
-    told = FirstSteps(machine_kind())
+    told = FirstSteps(machine_kind(), processor())
 
     def note(report: Report) -> None:
         if report.kind is ReportKind.METRICS:

@@ -17,7 +17,10 @@ def test_the_recipe_repeats_the_first_steps_of_its_training() -> None:
     assert [each["step"] for each in now.exact][-1] >= STEPS
     assert now.exact[-1]["updates"] > 0
     assert now.exact == before.exact
-    assert now.transitions == before.transitions, "python -m tests.features.training.core.first_steps shows the figures"
+    if now.processor == before.processor:
+        assert now.transitions == before.transitions, (
+            "python -m tests.features.training.core.first_steps shows the figures"
+        )
     assert len(now.learned) == len(before.learned)
     for told, expected in zip(now.learned, before.learned, strict=True):
         assert told == pytest.approx(expected, rel=1e-4, abs=1e-7)
