@@ -37,6 +37,8 @@ DESKTOP = ("desktop-file-utils", "libfile-mimeinfo-perl", "libglib2.0-bin", "sha
 FOLDER = "Übung 1, Wärme und Weg"
 """Spaces, a comma and letters outside ASCII, as in names that people give."""
 SCENARIO = f"/home/{USER}/{FOLDER}/Mein Labor ü.subflow.toml"
+OWN_HISTORY = " · subflow.db — Subflow"
+"""End of the window's title, once the user's database is open."""
 DATABASE = f"/home/{USER}/{FOLDER}/Ergebnisse ß.subflow"
 
 # Written by apt, dpkg and the caches of the desktop at every installation, and kept after a removal.
@@ -268,9 +270,9 @@ def test_the_window_opens_in_every_locale_and_fits_a_screen_of_800x600(
         try:
             for name, variables in locales.items():
                 log = tmp_path / f"{name}.log"
-                with opened(installed, ["subflow"], small, log, "— Subflow", environment=variables):
+                with opened(installed, ["subflow"], small, log, OWN_HISTORY, environment=variables):
                     picture(small, suite, f"800x600-{name}")
-                    left, top, width, height = small.place("— Subflow")
+                    left, top, width, height = small.place(OWN_HISTORY)
                     assert min(left, top) >= 0, name
                     assert left + width <= 800, name
                     assert top + height <= 600, name
@@ -323,7 +325,7 @@ def test_a_double_click_on_a_scenario_opens_the_window_on_it(
     desktop: BareSystem, screen: VirtualScreen, suite: str, tmp_path: Path, opener: tuple[str, ...]
 ) -> None:
     scenario_of_a_student(desktop)
-    title = f"{Path(SCENARIO).name} — Subflow"
+    title = f"{Path(SCENARIO).name}{OWN_HISTORY}"
     with opened(desktop, [*opener, SCENARIO], screen, tmp_path / "window.log", title):
         picture(screen, suite, f"scenario-{Path(opener[0]).name}")
         assert any(title in shown for shown in screen.titles().values())
