@@ -6,7 +6,6 @@ columns are fixed from the start. `EmulationRecording.complete` adds the flows t
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +25,14 @@ from subflow_app.features.emulation.core.flows import (
     SubflowTrace,
 )
 from subflow_app.features.emulation.core.lateness import Lateness, lateness_of
-from subflow_app.features.kernel.core.recording import FLOW_COLUMNS, SUBFLOW_COLUMNS, WithoutDecisions
+from subflow_app.features.kernel.core.recording import (
+    FLOW_COLUMNS,
+    SUBFLOW_COLUMNS,
+    EndedRecording,
+    WithoutDecisions,
+    link_summary,
+    signature_of,
+)
 from subflow_app.foundation.errors import KernelError
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import Event, Scenario
@@ -303,7 +309,7 @@ class EmulationRecording(WithoutDecisions):
             "signature": self.signature(),
             "packets": self.packets,
             "flows": flows,
-            "links": [_link_summary(link) for link in result.get("links", ())],
+            "links": [link_summary(link) for link in result.get("links", ())],
             "fairness": {"jain": jain_index(rates) if any(rates) else None},
             "emulation": self._about(result),
         }
@@ -389,10 +395,8 @@ def _subflow_columns(subflow: SubflowTrace) -> list[Column]:
     return [Column("subflow", subflow.owner, name, unit) for name, unit in SUBFLOW_COLUMNS]
 
 
-class EndedEmulation(WithoutDecisions):
+class EndedEmulation(EndedRecording):
     """An ended run with columns for all its flows, as `EmulationRecording.complete` makes it.
-
-    `run_until` only publishes the samples.
 
     Args:
         scenario: the scenario.
@@ -410,66 +414,19 @@ class EndedEmulation(WithoutDecisions):
         marks: Sequence[Mark],
         summary: Mapping[str, Any],
     ) -> None:
+        super().__init__(values, summary["duration_s"])
         self.scenario = scenario
         self.columns = tuple(columns)
         self.seed: int = summary["seed"]
-        self.duration_s: float = summary["duration_s"]
         self.packets: int = summary["packets"]
-        self.now_s = 0.0
-        self._values = values
         self._marks = tuple(marks)
         self._summary = dict(summary)
-
-    @property
-    def finished(self) -> bool:
-        """True after the samples have been published."""
-        return self.now_s >= self.duration_s
-
-    @property
-    def sample_count(self) -> int:
-        """Number of published samples."""
-        return len(self._values) if self.finished else 0
-
-    def run_until(self, t_s: float) -> bool:
-        """Publish all samples for any time above 0; return True, because the call is never interrupted."""
-        self.now_s = self.duration_s if t_s > 0 else 0.0
-        return True
-
-    def apply(self, event: Event) -> Event:
-        """Refuse the event.
-
-        Raises:
-            SimulationError: always.
-        """
-        raise SimulationError("a recording cannot be changed")
-
-    def interrupt(self) -> None:
-        """Does nothing, because the run has finished."""
-
-    def values(self, index: int, first: int = 0) -> NDArray[np.float32]:
-        """Samples of one column from the sample `first` on, float32 [sample_count - first]."""
-        values: NDArray[np.float32] = self._values[first : self.sample_count, index]
-        return values
 
     def take_marks(self) -> Sequence[Mark]:
         """All marks, once."""
         marks, self._marks = self._marks, ()
         return marks
 
-    def signature(self) -> str:
-        """Hash of the samples, 16 hexadecimal digits; it differs between any two runs."""
-        return signature_of(self._values)
-
     def summary(self) -> dict[str, Any]:
         """Results after the warm-up; see `EmulationRecording.summary`."""
         return {**self._summary, "signature": self.signature()}
-
-
-def signature_of(values: NDArray[np.float32]) -> str:
-    """Hash of samples, 16 hexadecimal digits."""
-    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:16]
-
-
-def _link_summary(link: Mapping[str, Any]) -> dict[str, Any]:
-    name, _, direction = link["name"].rpartition("/")
-    return {**link, "name": name, "direction": direction}

@@ -53,63 +53,23 @@ class WithoutDecisions:
         return 0
 
 
-class KernelRecording(WithoutDecisions):
-    """The kernel run of one network.
-
-    The run has already finished: `run_until` only publishes the measurements. Columns have the simulator's names, but
-    `losses_pkts` counts retransmitted packets, and the column `recv_buffer_bytes` is missing.
+class EndedRecording(WithoutDecisions):
+    """The part of a simulation's interface that all ended runs on a kernel share: `run_until` only publishes samples.
 
     Args:
-        scenario: the scenario of the run.
-        plan: the plan made from the scenario.
-        network: the part of the worker's answer for this network.
-        about: section "kernel" of the summary.
+        values: samples, float32 [samples, columns].
+        duration_s: length of the run, s.
     """
 
-    def __init__(
-        self, scenario: Scenario, plan: NetworkPlan, network: Mapping[str, Any], about: Mapping[str, Any]
-    ) -> None:
-        self.scenario = scenario
-        self._plan = plan
-        self._network = network
-        self._about = dict(about)
+    def __init__(self, values: NDArray[np.float32], duration_s: float) -> None:
+        self._values = values
+        self.duration_s = duration_s
         self.now_s = 0.0  # time up to which samples are published, s
-        columns: list[Column] = []
-        blocks: list[NDArray[np.float32]] = []
-        for flow, result in zip(plan.flows, network["flows"], strict=True):
-            columns += [Column("flow", flow.name, name, unit) for name, unit in FLOW_COLUMNS]
-            blocks.append(_block(result["rows"], len(FLOW_COLUMNS)))
-        for flow, result in zip(plan.flows, network["flows"], strict=True):
-            for ordinal, subflow in enumerate(result["subflows"], start=1):
-                columns += [Column("subflow", f"{flow.name}/{ordinal}", name, unit) for name, unit in SUBFLOW_COLUMNS]
-                blocks.append(_block(subflow["rows"], len(SUBFLOW_COLUMNS)))
-        for link in plan.links:
-            columns += [Column("link", link.name, name, unit) for name, unit in LINK_COLUMNS]
-        blocks.append(_block(network["samples"], len(plan.links) * len(LINK_COLUMNS)))
-        self.columns: Sequence[Column] = tuple(columns)
-        count = min(len(block) for block in blocks)
-        self._values = np.column_stack([block[:count] for block in blocks])
-
-    @property
-    def seed(self) -> int:
-        """Seed of the random losses."""
-        return self._plan.seed
-
-    @property
-    def duration_s(self) -> float:
-        """Length of the run, s."""
-        return self._plan.duration_s
 
     @property
     def finished(self) -> bool:
         """True after all samples have been published."""
         return self.now_s >= self.duration_s
-
-    @property
-    def packets(self) -> int:
-        """Number of data packets that reached their destination, including the warm-up."""
-        counts = (*self._network["paths"], *self._network.get("warmup_paths", ()))
-        return int(sum(offered - lost for flow in counts for offered, lost in flow))
 
     @property
     def sample_count(self) -> int:
@@ -137,13 +97,61 @@ class KernelRecording(WithoutDecisions):
         values: NDArray[np.float32] = self._values[first : self.sample_count, index]
         return values
 
+    def signature(self) -> str:
+        """Hash of the samples, 16 hexadecimal digits; it differs between any two runs on a kernel."""
+        return signature_of(self._values)
+
+
+class KernelRecording(EndedRecording):
+    """The kernel run of one network.
+
+    Columns have the simulator's names, but `losses_pkts` counts retransmitted packets, and the column
+    `recv_buffer_bytes` is missing.
+
+    Args:
+        scenario: the scenario of the run.
+        plan: the plan made from the scenario.
+        network: the part of the worker's answer for this network.
+        about: section "kernel" of the summary.
+    """
+
+    def __init__(
+        self, scenario: Scenario, plan: NetworkPlan, network: Mapping[str, Any], about: Mapping[str, Any]
+    ) -> None:
+        self.scenario = scenario
+        self._plan = plan
+        self._network = network
+        self._about = dict(about)
+        columns: list[Column] = []
+        blocks: list[NDArray[np.float32]] = []
+        for flow, result in zip(plan.flows, network["flows"], strict=True):
+            columns += [Column("flow", flow.name, name, unit) for name, unit in FLOW_COLUMNS]
+            blocks.append(_block(result["rows"], len(FLOW_COLUMNS)))
+        for flow, result in zip(plan.flows, network["flows"], strict=True):
+            for ordinal, subflow in enumerate(result["subflows"], start=1):
+                columns += [Column("subflow", f"{flow.name}/{ordinal}", name, unit) for name, unit in SUBFLOW_COLUMNS]
+                blocks.append(_block(subflow["rows"], len(SUBFLOW_COLUMNS)))
+        for link in plan.links:
+            columns += [Column("link", link.name, name, unit) for name, unit in LINK_COLUMNS]
+        blocks.append(_block(network["samples"], len(plan.links) * len(LINK_COLUMNS)))
+        self.columns: Sequence[Column] = tuple(columns)
+        count = min(len(block) for block in blocks)
+        super().__init__(np.column_stack([block[:count] for block in blocks]), plan.duration_s)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the random losses."""
+        return self._plan.seed
+
+    @property
+    def packets(self) -> int:
+        """Number of data packets that reached their destination, including the warm-up."""
+        counts = (*self._network["paths"], *self._network.get("warmup_paths", ()))
+        return int(sum(offered - lost for flow in counts for offered, lost in flow))
+
     def take_marks(self) -> Sequence[Any]:
         """Empty, because TCP_INFO reports states, but no events."""
         return ()
-
-    def signature(self) -> str:
-        """Hash of the samples, 16 hexadecimal digits; it differs between any two kernel runs."""
-        return hashlib.sha256(np.ascontiguousarray(self._values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
         """Results after the warm-up, with keys of `subflow run --json`; only kernel runs have the key "kernel"."""
@@ -164,7 +172,7 @@ class KernelRecording(WithoutDecisions):
             "signature": self.signature(),
             "packets": self.packets,
             "flows": flows,
-            "links": [_link_summary(link) for link in self._network["links"]],
+            "links": [link_summary(link) for link in self._network["links"]],
             "fairness": {"jain": jain_index(rates) if any(rates) else None},
             "kernel": self._about,
         }
@@ -224,7 +232,13 @@ class KernelRecording(WithoutDecisions):
         return max(0.0, end_s - max(flow.start_s, self._plan.warmup_s))
 
 
-def _link_summary(link: Mapping[str, Any]) -> dict[str, Any]:
+def signature_of(values: NDArray[np.float32]) -> str:
+    """Hash of samples, 16 hexadecimal digits."""
+    return hashlib.sha256(np.ascontiguousarray(values).tobytes()).hexdigest()[:16]
+
+
+def link_summary(link: Mapping[str, Any]) -> dict[str, Any]:
+    """Results of a link direction, with the name of the link apart from its direction."""
     name, _, direction = link["name"].rpartition("/")
     return {**link, "name": name, "direction": direction}
 
