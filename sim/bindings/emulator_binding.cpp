@@ -128,7 +128,6 @@ void bind_emulator(nb::module_& m) {
                      rows.emplace_back(row.network, row.time_s, std::move(row.values));
                  return rows;
              })
-        .def("counts", [](const LinkEmulator& emulator) { return all_fields_of(emulator.counts()); })
         .def("measured_counts",
              [](const LinkEmulator& emulator) {
                  return std::pair(all_fields_of(emulator.results().warmup_counts),

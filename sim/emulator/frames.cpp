@@ -76,12 +76,8 @@ FrameFields fields_of(std::span<const std::uint8_t> frame) {
     }
     if (headers.ports_at != 0) hash = combine64(hash, u32(frame, headers.ports_at));
     fields.flow = static_cast<std::uint32_t>(hash);
+    fields.is_udp = headers.protocol == kUdp && headers.ports_at != 0;
     return fields;
-}
-
-bool is_udp(std::span<const std::uint8_t> frame) {
-    const Headers headers = headers_of(frame);
-    return headers.protocol == kUdp && headers.ports_at != 0;
 }
 
 std::optional<UdpEnds> udp_ends_of(std::span<const std::uint8_t> frame) {

@@ -19,6 +19,7 @@ struct FrameFields {
     std::uint32_t flow = 0;         // hash of addresses, protocol and ports, the same for all packets of a connection
     std::uint32_t source = 0;       // IPv4 address in host order; 0 for other packets
     std::uint32_t destination = 0;  // IPv4 address in host order
+    bool is_udp = false;            // with ports: no later fragment
 };
 
 // Reads the headers; a truncated frame has only zeros.
@@ -34,7 +35,6 @@ struct UdpEnds {
 
 // Empty for other packets and for fragments.
 std::optional<UdpEnds> udp_ends_of(std::span<const std::uint8_t> frame);
-bool is_udp(std::span<const std::uint8_t> frame);
 
 // Sets the ECN field of an IPv4 or IPv6 packet to CE, with the checksum that follows from it (RFC 1624). Requires a
 // frame whose fields_of() are ECN-capable.

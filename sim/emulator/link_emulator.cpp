@@ -63,7 +63,7 @@ LinkEmulator::LinkEmulator(std::vector<Part> networks, const std::vector<Wire>& 
         progress.warmed.resize(kept.scenario.links.size());
         progress.is_measured = kept.scenario.warmup == Nanos(0);
     }
-    for (std::uint32_t number = 0; number < wires.size(); ++number) add(wires[number], number);
+    for (const Wire& wire : wires) add(wire);
     wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (wake_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
 }
@@ -72,7 +72,7 @@ LinkEmulator::~LinkEmulator() {
     if (wake_ >= 0) close(wake_);
 }
 
-void LinkEmulator::add(const Wire& wire, std::uint32_t number) {
+void LinkEmulator::add(const Wire& wire) {
     if (wire.network >= networks_.size()) throw std::invalid_argument("a wire names no network");
     if (wire.counter < -1 || wire.counter > 1'000'000) throw std::invalid_argument("a wire has no such counter");
     const std::size_t count = networks_[wire.network].scenario.links.size();
@@ -82,8 +82,7 @@ void LinkEmulator::add(const Wire& wire, std::uint32_t number) {
         links.push_back(progress_[wire.network].first_link + link);
     }
     const auto way = static_cast<std::uint32_t>(ways_.size());
-    ways_.push_back(
-        {links_.add_route(links), PacketPort::interface_of(wire.leaves_at), wire.network, wire.counter, number});
+    ways_.push_back({links_.add_route(links), PacketPort::interface_of(wire.leaves_at), wire.network, wire.counter});
     Arrivals& arrivals = arrivals_[PacketPort::interface_of(wire.arrives_at)];
     if (wire.source == 0 && wire.destination == 0) {
         arrivals.any = way;
@@ -151,7 +150,7 @@ bool LinkEmulator::read() {
         held.way = static_cast<std::uint32_t>(way - ways_.data());
         held.shift = links_.now() - came;
         held.is_measured = progress_[way->network].is_measured;
-        held.conversation = conversation_of(way->wire, fields, arrived.frame);
+        held.conversation = conversation_of(held.way, fields, arrived.frame);
         std::memcpy(memory_of(*frame), arrived.frame.data(), arrived.frame.size());
         port_.release();
         const bool is_counted = !progress_[way->network].is_over;
@@ -179,7 +178,7 @@ const LinkEmulator::Way* LinkEmulator::way_of(int interface, const FrameFields& 
 // Number of the conversation of a packet by UDP; -1 for others.
 std::int32_t LinkEmulator::conversation_of(std::uint32_t wire, const FrameFields& fields,
                                            std::span<const std::uint8_t> frame) {
-    if (!is_udp(frame)) return -1;
+    if (!fields.is_udp) return -1;
     const std::uint64_t key = static_cast<std::uint64_t>(wire) << 32 | fields.flow;
     const auto found = conversation_numbers_.find(key);
     if (found != conversation_numbers_.end()) return found->second;
@@ -349,12 +348,6 @@ void LinkEmulator::sample(std::uint32_t network) {
 
 void LinkEmulator::publish() {
     const std::lock_guard lock(mutex_);
-    published_counts_ = counts_[0];
-    for (std::size_t i = 0; i < published_counts_.size(); ++i) {
-        published_counts_[i].offered += counts_[1][i].offered;
-        published_counts_[i].lost += counts_[1][i].lost;
-        published_counts_[i].delivered_bytes += counts_[1][i].delivered_bytes;
-    }
     published_conversations_ = conversations_;
 }
 
@@ -387,11 +380,6 @@ void LinkEmulator::finish(std::uint32_t network) {
 std::vector<LinkEmulator::Row> LinkEmulator::take_samples() {
     const std::lock_guard lock(mutex_);
     return std::exchange(rows_, {});
-}
-
-std::vector<WireCounts> LinkEmulator::counts() const {
-    const std::lock_guard lock(mutex_);
-    return published_counts_;
 }
 
 std::vector<Conversation> LinkEmulator::conversations() const {

@@ -102,8 +102,6 @@ public:
     void change(std::uint32_t network, const EventSpec& change);
     // Rows that no call has returned yet.
     std::vector<Row> take_samples();
-    // Counts of each counter since the start of run(), up to the latest sample.
-    std::vector<WireCounts> counts() const;
     // Conversations by UDP since the start of run(); only the first kConversations are counted.
     std::vector<Conversation> conversations() const;
     // Requires that run() has returned.
@@ -117,7 +115,6 @@ private:
         int output = 0;
         std::uint32_t network = 0;
         std::int32_t counter = -1;
-        std::uint32_t wire = 0;
     };
     struct Arrivals {
         std::optional<std::uint32_t> any;                          // way of all packets
@@ -147,7 +144,7 @@ private:
         Nanos next_sample{};
     };
 
-    void add(const Wire& wire, std::uint32_t number);
+    void add(const Wire& wire);
     const Way* way_of(int interface, const FrameFields& fields) const;
     std::int32_t conversation_of(std::uint32_t wire, const FrameFields& fields, std::span<const std::uint8_t> frame);
     bool read();
@@ -174,7 +171,7 @@ private:
     VirtualLinks links_;
     PacketPort port_;
     int wake_ = -1;
-    std::vector<Way> ways_;
+    std::vector<Way> ways_;  // by number of the wire
     std::unordered_map<int, Arrivals> arrivals_;
     std::vector<Progress> progress_;
     int read_pkts_ = 0;                  // by the latest read()
@@ -194,7 +191,6 @@ private:
 
     mutable std::mutex mutex_;  // of the members below
     std::vector<Row> rows_;
-    std::vector<WireCounts> published_counts_;
     std::vector<Conversation> published_conversations_;
     std::vector<std::pair<std::uint32_t, EventSpec>> changes_;
     std::atomic<bool> is_woken_ = false;

@@ -192,10 +192,6 @@ class LinkEmulator:
             for network, time_s, values in self._core.take_samples()
         ]
 
-    def counts(self) -> list[Counts]:
-        """Counts of each counter since the start, up to the latest sample."""
-        return [Counts(*each) for each in self._core.counts()]
-
     def measured_counts(self) -> tuple[list[Counts], list[Counts]]:
         """Counts of packets sent during the warm-up, and of later ones; after the end of `run`."""
         before, after = self._core.measured_counts()
