@@ -146,8 +146,8 @@ class VirtualScreen:
             ScreenError: if no such window exists, or xwininfo is not installed.
         """
         number = self._number(title)
-        told = self._ask("xwininfo", "-frame", "-id", number)
-        figures = re.findall(r"^  (?:Absolute upper-left [XY]|Width|Height): +(-?\d+)$", told, re.MULTILINE)
+        printed = self._ask("xwininfo", "-frame", "-id", number)
+        figures = re.findall(r"^  (?:Absolute upper-left [XY]|Width|Height): +(-?\d+)$", printed, re.MULTILINE)
         if len(figures) != 4:
             raise ScreenError(f'the window "{title}" has closed')
         left, top, width, height = map(int, figures)

@@ -24,12 +24,12 @@ def test_installers_are_listed_with_size_and_checksum(tmp_path: Path) -> None:
     assert "This site has no installers" in guide_site.released("")
 
 
-@pytest.mark.parametrize(("made", "told"), [(True, "contains no installer or wheel"), (False, "is not a folder")])
-def test_a_folder_without_installers_is_an_error(tmp_path: Path, made: bool, told: str) -> None:
+@pytest.mark.parametrize(("made", "problem"), [(True, "contains no installer or wheel"), (False, "is not a folder")])
+def test_a_folder_without_installers_is_an_error(tmp_path: Path, made: bool, problem: str) -> None:
     folder = tmp_path / "release"
     if made:
         folder.mkdir()
-    with pytest.raises(ExtensionError, match=f"site_release=.*release: it {told}; allowed: a folder with .deb"):
+    with pytest.raises(ExtensionError, match=f"site_release=.*release: it {problem}; allowed: a folder with .deb"):
         guide_site.released(str(folder))
 
 

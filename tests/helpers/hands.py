@@ -67,13 +67,13 @@ class Hands:
         """Presses a key by its name, while Control or Shift is held."""
         code, number = _KEYS[name]
         if isinstance(self.browser, Chromium):
-            told: dict[str, Any] = {"key": name, "code": name, "windowsVirtualKeyCode": number}
-            told |= {"modifiers": _MODIFIERS[held][1]} if held else {}
+            event: dict[str, Any] = {"key": name, "code": name, "windowsVirtualKeyCode": number}
+            event |= {"modifiers": _MODIFIERS[held][1]} if held else {}
             typed: dict[str, Any] = {"text": "\r"} if name == "Enter" and not held else {}
             if (name, held) == ("a", "Control"):
                 typed = {"commands": ["selectAll"]}  # otherwise the keyboard settings of the system add this
-            self.browser.ask("Input.dispatchKeyEvent", type="keyDown", **told, **typed)
-            self.browser.ask("Input.dispatchKeyEvent", type="keyUp", **told)
+            self.browser.ask("Input.dispatchKeyEvent", type="keyDown", **event, **typed)
+            self.browser.ask("Input.dispatchKeyEvent", type="keyUp", **event)
             return
         holder = _MODIFIERS[held][0] if held else ""
         self._act([*(("keyDown", one) for one in holder), *_strokes(code), *(("keyUp", one) for one in holder)])
@@ -102,8 +102,8 @@ class Hands:
 
     def _mouse(self, kind: str, point: Point) -> None:
         assert isinstance(self.browser, Chromium)
-        told: dict[str, Any] = {"x": point[0], "y": point[1], "button": "left", "buttons": 1, "clickCount": 1}
-        self.browser.ask("Input.dispatchMouseEvent", type=kind, **told)
+        event: dict[str, Any] = {"x": point[0], "y": point[1], "button": "left", "buttons": 1, "clickCount": 1}
+        self.browser.ask("Input.dispatchMouseEvent", type=kind, **event)
 
     def _keys(self, text: str) -> None:
         self._act(_strokes(text))

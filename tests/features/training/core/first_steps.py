@@ -80,13 +80,13 @@ def first_steps() -> FirstSteps:
     from subflow_agents.reports import NoControl
     from subflow_agents.training import run_training
 
-    told = FirstSteps(machine_kind(), processor())
+    found = FirstSteps(machine_kind(), processor())
 
     def note(report: Report) -> None:
         if report.kind is ReportKind.METRICS:
             values = {name: value for name, value in report.values.items() if name not in _TIMES}
-            told.exact.append({name: value for name, value in values.items() if name in _EXACT})
-            told.learned.append({name: value for name, value in values.items() if name not in _EXACT})
+            found.exact.append({name: value for name, value in values.items() if name in _EXACT})
+            found.learned.append({name: value for name, value in values.items() if name not in _EXACT})
 
     request = with_changes(request_of(load_recipe(RECIPE)), _CHANGES, **_SETTINGS)
     with tempfile.TemporaryDirectory() as folder:
@@ -97,8 +97,8 @@ def first_steps() -> FirstSteps:
         if name.startswith("replay."):
             digest.update(name.encode())
             digest.update(column.tobytes())
-    told.transitions = digest.hexdigest()
-    return told
+    found.transitions = digest.hexdigest()
+    return found
 
 
 def kept() -> FirstSteps:

@@ -179,7 +179,7 @@ def write_runs(
     recorded: str,
     *,
     subject: str | None = None,
-    **told: Any,
+    **entries: Any,
 ) -> Path:
     """Write a page of runs.
 
@@ -190,12 +190,12 @@ def write_runs(
         policies: policies of the runs.
         recorded: HTML for browsers that do not run the scripts.
         subject: see `runs_page`.
-        told: further entries of the document, by name.
+        entries: further entries of the document, by name.
 
     Raises:
         ExportError: if the file cannot be written.
     """
-    return write_file(path, runs_page(title, runs, policies, recorded, subject=subject, **told))
+    return write_file(path, runs_page(title, runs, policies, recorded, subject=subject, **entries))
 
 
 def runs_page(
@@ -207,7 +207,7 @@ def runs_page(
     shared: str = "",
     language: str | None = None,
     subject: str | None = None,
-    **told: Any,
+    **entries: Any,
 ) -> str:
     """The HTML text of a page of runs.
 
@@ -220,7 +220,7 @@ def runs_page(
         language: initial language; None for the language of the browser. A page with shared parts is a figure of the
             guide, which receives its English texts from these parts.
         subject: text that follows `title` in the tab of a browser; None to describe the runs.
-        told: further entries of the document, by name.
+        entries: further entries of the document, by name.
     """
     profiles = dict.fromkeys(run["profile"] for run in runs)
     document = {
@@ -228,7 +228,7 @@ def runs_page(
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
         **({} if shared else told_words(None)),
-        **told,
+        **entries,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
     data |= {} if language is None else {"language": language}
