@@ -67,7 +67,8 @@ def _texts() -> Iterator[tuple[str, str]]:
 
 
 # A worker that starts before the commands, and an option that its command reads by hand.
-_WORKER, _BY_HAND = "emulation-worker", {("emulate",): {"--on"}}
+_WORKER = "emulation-worker"
+_BY_HAND: dict[tuple[str, ...], set[str]] = {("emulate",): {"--on"}}
 
 
 def what_is_wrong(said: str) -> str:
