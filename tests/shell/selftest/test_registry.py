@@ -13,6 +13,7 @@ from tests.helpers.command_line import call_subflow
 from subflow_app.shell.selftest import checks, runner, worker
 from subflow_app.shell.selftest.check import Check, CheckError, NotHereError, Place, is_to_be_here
 from subflow_app.shell.selftest.checks import runs
+from subflow_app.shell.selftest.checks.parts import modules_of
 from subflow_app.shell.selftest.outcome import Outcome, State
 
 QUICK = ("store", "policies", "scripts")
@@ -25,6 +26,16 @@ def test_every_check_of_the_folder_is_in_the_list() -> None:
 
     names = [check.name for check in worker.CHECKS]
     assert sorted(check.name for check in made) == sorted(set(names)) == sorted(names)
+
+
+def test_a_library_in_c_beside_the_modules_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "tried_package"
+    folder.mkdir()
+    for name in ("__init__.py", "__main__.py", "part.py", "libtried-sockets.so"):
+        (folder / name).touch()
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert modules_of("tried_package") == ["tried_package.part"]
 
 
 def test_checks_pass_in_the_source_tree(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from subflow_app.shell.selftest.check import Check, NotHereError, Place, is_to_b
 # Libraries imported inside functions; other checks test matplotlib and PyTorch, which run in separate processes.
 _LIBRARIES = (
     *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
-    *("cma", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
+    *("cma", "highspy", "networkx", "platformdirs", "pyqtgraph", "rich.table"),
     *("sqlite3", "tomlkit", "typer", "zstandard"),
 )
 _OPTIONAL = ("dpkt",)
@@ -53,10 +53,10 @@ def _check_imports(_place: Place) -> str:
 
 
 def modules_of(package: str) -> list[str]:
-    """Names of all modules of a package and its subpackages, without program entry points."""
+    """Names of all modules of a package and its subpackages, without program entry points and libraries in C."""
     paths = importlib.import_module(package).__path__
-    found = pkgutil.walk_packages(paths, f"{package}.")
-    return [module.name for module in found if not module.name.endswith("__main__")]
+    names = (module.name for module in pkgutil.walk_packages(paths, f"{package}."))
+    return [name for name in names if not name.endswith("__main__") and "-" not in name]
 
 
 IMPORTS = Check("imports", _check_imports)
