@@ -32,7 +32,7 @@ EXCLUDED_MODULES = [
     "torch.onnx", "torch.utils.tensorboard", "torch.utils.benchmark", "torch.utils.bottleneck", "caffe2",
     "torch.utils.cpp_extension", "torch.test",
     # Unused parts of libraries.
-    "numpy.distutils", "matplotlib.tests",
+    "numpy.distutils", "numpy.f2py", "matplotlib.tests",
     "scipy.cluster", "scipy.datasets", "scipy.differentiate", "scipy.integrate", "scipy.interpolate", "scipy.io",
     "scipy.ndimage", "scipy.odr", "scipy.signal", "scipy.stats",
     "pyqtgraph.examples", "pyqtgraph.opengl", "pyqtgraph.jupyter",
@@ -60,6 +60,9 @@ LOOSE_PACKAGES = ("subflow_app", "subflow_sim", "subflow_store", "numpy", "pyqtg
 """Packages that every start loads. They lie beside the archive of modules, because decompressing them took 5 % of a
 start.
 """
+
+WITHOUT_OPENGL = ("PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets")
+"""Modules that `without_opengl.py` replaces: nothing uses them, but pyqtgraph requires them to start."""
 
 MAC_PROPERTIES = {
     "NSHighResolutionCapable": True,
@@ -89,18 +92,19 @@ _QT_DROPPED = (
     r"plugins/printsupport/",
     r"translations/(?!qtbase_de\.qm)",
     r"qml/",
-    r"lib/libQt6(EglF[sS]|Test|Quick|Sql|VirtualKeyboard|Pdf)",
+    r"lib/libQt6(EglF[sS]|Test|Quick|Sql|VirtualKeyboard|Pdf|OpenGLWidgets)",
 )
 _DROPPED = re.compile(
     "|".join(
         [
             *(rf"PySide6/(Qt/)?{part}" for part in _QT_DROPPED),
-            r"PySide6/Qt(Test|Sql|Qml|Quick)\.",
+            r"PySide6/Qt(Test|Sql|Qml|Quick|OpenGL|OpenGLWidgets)\.",
             r"torch/bin/(?!torch_shm_manager)",
             r"torch/lib/lib(torchbind_test|jitbackend_test|backend_with_compiler|aoti_custom_ops)\.",
             r"(^|/)(tests|testdata|__pycache__)/",
             r"matplotlib/mpl-data/(sample_data|fonts/(afm|pdfcorefonts)|plot_directive|images)/",
-            r"pyqtgraph/(icons/.*\.svg|colors/maps/CC-BY)",
+            r"matplotlib/mpl-data/fonts/ttf/DejaVu(Serif|SansMono-)",
+            r"pyqtgraph/(icons/.*\.svg|icons/peegee|colors/maps/CC-BY)",
             r"\.(pyi|pxd|pxi|h|hpp|cpp|cuh|a|lib|cmake)$",
         ]
     )
@@ -122,6 +126,11 @@ def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:
         return list(binaries)
     place = Path("subflow_sim") / Path(core).name
     return [(entry[0], core, entry[2]) if Path(entry[0]) == place else entry for entry in binaries]
+
+
+def modules_without_opengl(root: Path) -> list[Entry]:
+    """Modules that replace Qt's bindings of OpenGL."""
+    return [(name, str(root / "packaging" / "without_opengl.py"), "PYMODULE") for name in WITHOUT_OPENGL]
 
 
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 import sys
 import tomllib
 from importlib import metadata
@@ -51,10 +52,33 @@ def test_no_library_that_the_program_depends_on_is_excluded() -> None:
         ("torch/bin/protoc", True),
         ("torch/include/ATen/ATen.h", True),
         ("assets/scenarios/demo.toml", False),
+        ("PySide6/QtOpenGL.abi3.so", True),
+        ("PySide6/Qt/lib/libQt6OpenGL.so.6", False),
+        ("matplotlib/mpl-data/fonts/ttf/DejaVuSansMono.ttf", False),
+        ("matplotlib/mpl-data/fonts/ttf/DejaVuSansMono-Bold.ttf", True),
     ],
 )
 def test_only_what_the_program_uses_is_kept(destination: str, dropped: bool) -> None:
     assert freezing.is_dropped(destination) is dropped
+
+
+def test_plots_are_drawn_without_opengl() -> None:
+    replaced = "; ".join(f"sys.modules[{name!r}] = without_opengl" for name in freezing.WITHOUT_OPENGL)
+    words = f"""
+import sys, without_opengl; {replaced}
+import pyqtgraph
+pyqtgraph.mkQApp()
+widget = pyqtgraph.PlotWidget()
+widget.resize(400, 300)
+widget.plot([1.0, 3.0, 2.0], pen="#ff0000")
+widget.show()
+image = widget.grab().toImage()
+colours = {{image.pixelColor(x, y).name() for x in range(400) for y in range(300)}}
+assert "#ff0000" in colours, colours
+"""
+    places = os.pathsep.join((str(ROOT / "packaging"), *sys.path))
+    environment = os.environ | {"PYTHONPATH": places, "QT_QPA_PLATFORM": "offscreen"}
+    subprocess.run([sys.executable, "-c", words], env=environment, check=True, timeout=120)
 
 
 def test_every_module_of_ours_is_in_the_bundle() -> None:
