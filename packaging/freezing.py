@@ -27,14 +27,12 @@ EXCLUDED_MODULES = [
     "tkinter", "IPython", "readline", "pytest", "_pytest", "hypothesis", "sphinx", "docutils", "setuptools", "pip",
     "wheel", "mypy", "PyInstaller", "lib2to3", "ensurepip", "idlelib", "turtledemo",
     # Learners of other projects, clusters, the GPU; PyTorch's compiler with its dependencies.
-    "ray", "gymnasium", "pettingzoo", "stable_baselines3", "triton", "nvidia", "cuda", "tensorboard", "pandas",
+    "ray", "gymnasium", "pettingzoo", "stable_baselines3", "triton", "nvidia", "cuda", "tensorboard", "pandas", "scipy",
     "torch._dynamo", "torch._inductor", "sympy", "mpmath", "jinja2", "fsspec", "functorch",
     "torch.onnx", "torch.utils.tensorboard", "torch.utils.benchmark", "torch.utils.bottleneck", "caffe2",
     "torch.utils.cpp_extension", "torch.test",
     # Unused parts of libraries.
     "numpy.distutils", "numpy.f2py", "matplotlib.tests",
-    "scipy.cluster", "scipy.datasets", "scipy.differentiate", "scipy.integrate", "scipy.interpolate", "scipy.io",
-    "scipy.ndimage", "scipy.odr", "scipy.signal", "scipy.stats",
     "pyqtgraph.examples", "pyqtgraph.opengl", "pyqtgraph.jupyter",
     "pyarrow", "zstandard._cffi", "zstandard.backend_cffi", "PIL._avif", "PIL._webp", "PIL.ImageTk",
     "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtTest", "PySide6.QtSql",

@@ -10,7 +10,7 @@ MEBIBYTE = 1 << 20
 _SHOWN = 10
 # Folders and files of the bundle by the name of their part: libraries of a wheel lie in a separate folder (numpy.libs).
 _FAMILIES = {
-    "numpy.libs": "NumPy", "numpy": "NumPy", "scipy.libs": "SciPy", "scipy": "SciPy", "pillow.libs": "Pillow",
+    "numpy.libs": "NumPy", "numpy": "NumPy", "pillow.libs": "Pillow",
     "PIL": "Pillow", "torch": "PyTorch", "PySide6": "Qt and PySide6", "shiboken6": "Qt and PySide6",
     "PySide6QtAds": "docking system (QtAds)", "matplotlib": "Matplotlib",
     "assets": "Subflow: assets", "assets/experiments.db": "Subflow: library of results", "guide": "Subflow: guide",

@@ -25,7 +25,7 @@ def main(kept_in: Path) -> int:
         simulation.run_until(simulation.duration_s)
         if simulation.signature() != kept[name]:
             missing.add(f"{name}: {simulation.signature()} instead of {kept[name]}")
-    loaded = {name.partition(".")[0] for name in sys.modules} & {"PySide6", "scipy", "matplotlib", "torch", "typer"}
+    loaded = {name.partition(".")[0] for name in sys.modules} & {"PySide6", "highspy", "matplotlib", "torch", "typer"}
     problems = [*sorted(missing), *sorted(loaded)]
     version = metadata.version("subflow-simulator")
     sys.stdout.write("\n".join(problems) or f"subflow-simulator {version}: {len(_TRIED)} runs as kept\n")

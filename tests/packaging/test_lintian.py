@@ -19,7 +19,7 @@ ACCEPTED = {
     "embedded-javascript-library": "the search of the guide, which Sphinx puts beside its pages",
     "duplicate-font-file": "fonts of matplotlib, which looks nowhere else",
     "hardening-no-pie": "how PyInstaller and PyTorch build their programs",
-    "library-not-linked-against-libc": "small ones of Python, SciPy and PyTorch that call nothing of it",
+    "library-not-linked-against-libc": "small ones of Python and PyTorch that call nothing of it",
     "statically-linked-binary": "the helper, which has capabilities: no library that others replace changes it",
     "shared-library-lacks-prerequisites": "the same, not even one another",
     "package-installs-python-bytecode": "for the Python in it, which Debian does not know and could not compile for",

@@ -86,7 +86,7 @@ def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: sign
 def test_window_starts_without_the_slow_libraries() -> None:
     moments = start_modules()
 
-    never = {"torch", "matplotlib", "pandas", "networkx", "scipy", "qtawesome", "pydantic", "superqt", "gymnasium"}
+    never = {"torch", "matplotlib", "pandas", "networkx", "highspy", "qtawesome", "pydantic", "superqt", "gymnasium"}
     assert moments["listed"] & never == set()
     # Modules for later windows and actions are imported then.
     later = {"typer", "subflow_sim.agent_steps", "subflow_sim.vec_env"} | {

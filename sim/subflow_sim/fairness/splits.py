@@ -9,16 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from subflow_sim.fairness.network import SharedNetwork
 from subflow_sim.fairness.pooled import Floats, Part, decompose, path_choice
 from subflow_sim.fairness.proportional import proportional_rates
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
 
 _PRICED = 1e-6  # relative price below which a link's price is a rounding error
 
@@ -151,10 +148,10 @@ def _max_min(part: Part) -> _Solved:
         least = np.where(is_held, -part.counts * level / class_units * (1 - 1e-9), 0.0)
         matrix = np.vstack([demand, np.hstack([loads, np.zeros((links, 1))])])
         found = _program(cost, matrix, np.concatenate([least, np.ones(links)]))
-        worth = -found.ineqlin.marginals
+        worth = found.prices
         # The weighted prices of the open classes add up to 1, so at least one is well above rounding errors.
         has_come = ~is_held & (worth[:classes] * weights > 1e-6)
-        level[has_come] = found.x[-1] * level_unit
+        level[has_come] = found.unknowns[-1] * level_unit
         is_held |= has_come
         link_prices = worth[classes:] * level_unit / part.capacities
         priced = worth[classes:] > _PRICED
@@ -166,16 +163,43 @@ def _max_min(part: Part) -> _Solved:
     # only if necessary.
     least = -part.counts * level / class_units * (1 - 1e-7)
     found = _program(loads.sum(axis=0), np.vstack([-shares, loads]), np.concatenate([least, np.ones(links)]))
-    rates = np.maximum(found.x, 0.0) * units
+    rates = np.maximum(found.unknowns, 0.0) * units
     # Restores the exact level, which the linear program reaches only within its tolerance.
     rates *= (level * part.counts / np.maximum(part.members @ rates, 1e-300)) @ part.members
     return _Solved(rates, prices, limits, 0.0)
 
 
-def _program(cost: Floats, matrix: Floats, bounds: Floats) -> OptimizeResult:
-    from scipy.optimize import linprog
+class _Optimum(NamedTuple):
+    """Solution of a linear program: the unknowns, and by bound the decrease of the cost per unit of the bound."""
 
-    found = linprog(cost, A_ub=matrix, b_ub=bounds, method="highs-ds")
-    if found.status != 0:
-        raise ArithmeticError(f"the max-min fair split was not found: {found.message}")
-    return found
+    unknowns: Floats
+    prices: Floats
+
+
+def _program(cost: Floats, matrix: Floats, bounds: Floats) -> _Optimum:
+    """Minimises ``cost @ unknowns`` for ``matrix @ unknowns <= bounds`` and unknowns of at least 0.
+
+    Raises:
+        ArithmeticError: if no minimum is found.
+    """
+    import highspy
+
+    program = highspy.HighsLp()
+    program.num_row_, program.num_col_ = matrix.shape
+    program.col_cost_ = cost
+    program.col_lower_, program.col_upper_ = np.zeros(len(cost)), np.full(len(cost), highspy.kHighsInf)
+    program.row_lower_, program.row_upper_ = np.full(len(bounds), -highspy.kHighsInf), bounds
+    rows, columns = np.nonzero(matrix)
+    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    program.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(bounds) + 1))
+    program.a_matrix_.index_, program.a_matrix_.value_ = columns, matrix[rows, columns]
+    solver = highspy.Highs()  # type: ignore[no-untyped-call]
+    solver.setOptionValue("output_flag", False)
+    solver.setOptionValue("solver", "simplex")
+    solver.passModel(program)
+    solver.run()
+    status = solver.getModelStatus()
+    if status != highspy.HighsModelStatus.kOptimal:
+        raise ArithmeticError(f"the max-min fair split was not found: {solver.modelStatusToString(status)}")
+    solution = solver.getSolution()
+    return _Optimum(np.array(solution.col_value), -np.array(solution.row_dual))

@@ -33,6 +33,8 @@ _MOST_SERIES = 8  # largest number of series used to find the offset, the most i
 _LEAST_OVERLAP = 0.3  # minimum overlap as a share of the shorter curve; with less overlap, curves may agree by chance
 _WIDEST_SKEW = 0.02
 _SKEW_STEPS = 81
+_FINEST_STEP = 1e-3  # accuracy of the refined offset, in samples
+_MOST_MOVES = 200
 _MOST_SAMPLES = 1 << 16  # largest number of samples per series used to find the offset; longer series are thinned out
 _ALIGNED_BY = ("throughput_bps", "goodput_bps", "cwnd_pkts", "srtt_s", "inflight_pkts", "queue_pkts")
 
@@ -454,23 +456,27 @@ def _score(curves: Sequence[_Curve], offset_s: float, rate: float) -> float:
 
 def _refined(curves: Sequence[_Curve], offset_s: float, rate: float) -> tuple[float, float]:
     """Refines offset and clock rate to fractions of a sample; the given values must be near the result."""
-    from scipy.optimize import minimize
-
     middle_s = float(np.mean([np.mean(curve.other_s) for curve in curves]))
-    step_s = _step_s(curves)
-    rate_step = 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)
-
     # The rate is changed about the middle time, which decouples the rate from the offset. Each is scaled by its
     # uncertainty.
-    def loss(point: NDArray[np.float64]) -> float:
-        tried = rate + float(point[1]) * rate_step
-        return -_score(curves, offset_s + float(point[0]) * step_s + (rate - tried) * middle_s, tried)
+    scale = np.array([_step_s(curves), 0.7 * 2 * _WIDEST_SKEW / (_SKEW_STEPS - 1)])
 
-    start = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 0.7]])
-    options = {"initial_simplex": start, "xatol": 1e-3, "fatol": 1e-10, "maxiter": 200}
-    found = minimize(loss, np.zeros(2), method="Nelder-Mead", options=options)
-    best = rate + float(found.x[1]) * rate_step
-    return offset_s + float(found.x[0]) * step_s + (rate - best) * middle_s, best
+    def place(point: NDArray[np.float64]) -> tuple[float, float]:
+        change_s, change = scale * point
+        return offset_s + float(change_s) - float(change) * middle_s, rate + float(change)
+
+    # Compass search: it moves to the best neighbour, and halves the step if no neighbour is better.
+    best, best_score, step = np.zeros(2), _score(curves, offset_s, rate), 1.0
+    for _ in range(_MOST_MOVES):
+        neighbours = [best + step * np.array(way) for way in ((-1, 0), (1, 0), (0, -1), (0, 1))]
+        scores = [_score(curves, *place(each)) for each in neighbours]
+        if max(scores) > best_score:
+            best_score, best = max(scores), neighbours[int(np.argmax(scores))]
+        elif step > _FINEST_STEP:
+            step /= 2
+        else:
+            break
+    return place(best)
 
 
 def _agreement(reference: Traces, measured: Traces, matching: Matching, offset_s: float, rate: float) -> float:
