@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QLineF, QObject, QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QLineF, QObject, QPoint, QPointF, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QMouseEvent,
@@ -24,9 +24,8 @@ from PySide6.QtGui import (
     QPen,
     QPixmap,
     QPolygonF,
-    QResizeEvent,
 )
-from PySide6.QtWidgets import QGraphicsItem, QSizePolicy, QStyleOptionGraphicsItem, QWidget
+from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.features.editor.qt.topology.items import LANE_PITCH, LinkItem, node_reach
 from subflow_app.features.editor.qt.topology.view import TopologyView
@@ -98,7 +97,6 @@ class Gauges(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         named(self, "playhead_gauges", tr("cwnd of the subflows"))
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.gauges: tuple[Gauge, ...] = ()  # gauges of the current time
         self._full_pkts = 1.0
 
@@ -116,7 +114,10 @@ class Gauges(QWidget):
 
     @property
     def _columns(self) -> int:
-        return max(1, min(len(self.gauges), self.width() // self._least_width))
+        return self._columns_in(self.width())
+
+    def _columns_in(self, width: int) -> int:
+        return max(1, min(len(self.gauges), width // self._least_width))
 
     @property
     def _column_width(self) -> int:
@@ -130,16 +131,10 @@ class Gauges(QWidget):
     def _row_height(self) -> int:
         return self.fontMetrics().height() + 5
 
-    def sizeHint(self) -> QSize:
+    def heightForWidth(self, width: int) -> int:
         """Returns a height for only a few rows, because the picture needs the space."""
-        rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns)) if self.gauges else 1
-        return QSize(self._least_width, rows * self._row_height + 6)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Requests a new height if the width has changed."""
-        super().resizeEvent(event)
-        if event.oldSize().width() != event.size().width():
-            self.updateGeometry()
+        rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns_in(width))) if self.gauges else 1
+        return rows * self._row_height + 6
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Selects the flow of the clicked gauge, as a click in the legend does."""

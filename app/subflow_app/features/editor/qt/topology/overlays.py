@@ -25,7 +25,7 @@ from PySide6.QtGui import (
     QPixmap,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QSizePolicy, QToolButton, QToolTip, QWidget
+from PySide6.QtWidgets import QFrame, QGraphicsView, QLabel, QToolButton, QToolTip, QWidget
 
 from subflow_app.features.editor.qt.topology.items import paint_clock
 from subflow_app.features.editor.qt.topology.scene import TopologyScene
@@ -317,25 +317,19 @@ class Legend(QWidget):
         named(self, "topologyLegend", tr("Subflows"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
 
     def set_entries(self, entries: Sequence[LegendEntry]) -> None:
         """Set the listed subflows."""
         self.entries = tuple(entries)
         self._current = min(self._current, max(len(self.entries) - 1, 0))
-        self._lay_out()
+        self._wrap()
+        self.updateGeometry()
         self.setAccessibleDescription("; ".join(entry.text for entry in self.entries))
 
     def set_chosen(self, key: str) -> None:
         """Mark the entries of a flow."""
         self._chosen_key = key
         self.update()
-
-    def hasHeightForWidth(self) -> bool:
-        """Return True, because the height depends on the number of rows at a width."""
-        return True
 
     def heightForWidth(self, width: int) -> int:
         """Return the height of all entries at a width."""
@@ -346,18 +340,10 @@ class Legend(QWidget):
         """Return the width of the entries if they wrap at a width of `room` px."""
         return max((rect.right() + 5 for rect in self._rects_for(room)), default=0)
 
-    def sizeHint(self) -> QSize:
-        """Return a width of 200 px, with the height required at the current width."""
-        return QSize(200, self.heightForWidth(max(self.width(), 200)))
-
-    def minimumSizeHint(self) -> QSize:
-        """Return the height required at the current width; the width may shrink to 80 px."""
-        return QSize(80, self.heightForWidth(max(self.width(), 80)))
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Wrap the entries again."""
         super().resizeEvent(event)
-        self._lay_out()
+        self._wrap()
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the entries, and highlight the chosen, the hovered and the focused entry."""
@@ -465,9 +451,8 @@ class Legend(QWidget):
     def _index_at(self, position: QPoint) -> int:
         return next((index for index, rect in enumerate(self._rects) if rect.contains(position)), -1)
 
-    def _lay_out(self) -> None:
+    def _wrap(self) -> None:
         self._rects = self._rects_for(self.width())
-        self.updateGeometry()
         self.update()
 
     def _rects_for(self, width: int) -> list[QRect]:

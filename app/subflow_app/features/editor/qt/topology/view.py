@@ -275,7 +275,7 @@ class TopologyView(QWidget):
         self.lock_changed.emit()
 
     def set_stand_in(self, widget: QWidget) -> None:
-        """Add a widget, hidden at first, that can replace the legend."""
+        """Add a widget, hidden at first, that can replace the legend; its height must depend on its width."""
         widget.setParent(self)
         widget.hide()
         self._stand_in = widget
@@ -539,9 +539,7 @@ class TopologyView(QWidget):
         for widget in (self.legend, self._stand_in):
             if widget is None:
                 continue
-            widget.resize(room, 0)
-            needed = widget.heightForWidth(room) if widget.hasHeightForWidth() else widget.sizeHint().height()
-            shown = 0 if is_low else min(needed, max(height // 3, below))
+            shown = 0 if is_low else min(widget.heightForWidth(room), max(height // 3, below))
             wide = min(self.legend.width_in(room), room) if widget is self.legend else room
             widget.setGeometry(left, height - shown - 2, wide, shown)
             if widget is self.legend:
