@@ -16,7 +16,12 @@ def application_version() -> str:
     An installed program reads the version from the metadata that the build created from ``pyproject.toml``; a source
     tree on the import path reads ``pyproject.toml``. A second constant in the code could get out of date.
     """
-    from importlib import metadata  # late, because the window imports this module at startup
+    folder = f"{DISTRIBUTION.replace('-', '_')}-*.dist-info"
+    beside = list(Path(__file__).resolve().parents[1].glob(folder))
+    if len(beside) == 1:
+        return beside[0].name.removesuffix(".dist-info").partition("-")[2]
+    # A package installed in editable mode. Late, because the import would take a tenth of the time of `subflow --help`.
+    from importlib import metadata
 
     try:
         return metadata.version(DISTRIBUTION)

@@ -42,7 +42,7 @@ from subflow_app.shell import selftest_command as selftest
 from subflow_app.shell.figure_worker_command import figure_worker
 from subflow_app.shell.window_command import open_window
 from subflow_app.terminal.failures import reporting_bugs
-from subflow_app.terminal.group import WINDOW_COMMAND, SubflowGroup
+from subflow_app.terminal.group import WINDOW_COMMAND, SubflowGroup, name_of, only_for
 from subflow_app.terminal.terminal import print_line
 
 __all__ = ["app", "main"]
@@ -154,7 +154,7 @@ def main() -> int:
     command = next((word for word in sys.argv[1:2] if word in _names()), "")
     try:
         with reporting_bugs(f"subflow {command}".rstrip()):
-            app(prog_name="subflow")
+            only_for(app, sys.argv[1:])(prog_name="subflow")
     except SystemExit as end:
         sys.stdout.flush()
         return end.code if isinstance(end.code, int) else 0 if end.code is None else 1
@@ -164,5 +164,4 @@ def main() -> int:
 def _names() -> set[str]:
     """Names of all commands and groups of commands."""
     groups = {group.name for group in app.registered_groups}
-    commands = {each.name or getattr(each.callback, "__name__", "") for each in app.registered_commands}
-    return {name for name in groups | commands if name}
+    return {name for name in groups | set(map(name_of, app.registered_commands)) if name}

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import inspect
 import os
 import sys
+from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+from typer.main import solve_typer_info_help
+from typer.models import CommandInfo, TyperInfo
 
 from subflow_app.foundation.file_kinds import OPENED_SUFFIXES
 from subflow_app.terminal import failures
@@ -67,3 +72,48 @@ class ListingGroup(TyperGroup):
             listing = next(name for name in self.commands if name.isupper())
             return listing, self.commands[listing], args
         return super().resolve_command(ctx, args)
+
+
+def only_for(app: typer.Typer, words: Collection[str]) -> typer.Typer:
+    """The app with all its commands, of which only the commands named by the words have options and arguments.
+
+    Typer reads the annotations of each command that it gets. Reading those of all commands took half of the processor
+    time of ``subflow --help``, which shows none of them.
+
+    Args:
+        app: the app, which stays unchanged.
+        words: words of the command line.
+    """
+    short = copy.copy(app)
+    short.registered_commands = [_command_for(info, words) for info in app.registered_commands]
+    short.registered_groups = [_group_for(info, words) for info in app.registered_groups]
+    return short
+
+
+def name_of(info: CommandInfo) -> str:
+    """Name of a command on the command line."""
+    return info.name or getattr(info.callback, "__name__", "").replace("_", "-")
+
+
+def _command_for(info: CommandInfo, words: Collection[str]) -> CommandInfo:
+    name = name_of(info)
+    if name in words or name.isupper() or name == WINDOW_COMMAND:  # names in capitals and the window need no word
+        return info
+    short = copy.copy(info)
+    short.name, short.callback, short.cls = name, _do_nothing, None
+    short.help = info.help or inspect.getdoc(info.callback)
+    return short
+
+
+def _group_for(info: TyperInfo, words: Collection[str]) -> TyperInfo:
+    short = copy.copy(info)
+    assert info.typer_instance is not None
+    if info.name in words:
+        short.typer_instance = only_for(info.typer_instance, words)
+    else:
+        short.typer_instance = typer.Typer(help=solve_typer_info_help(info))
+    return short
+
+
+def _do_nothing() -> None:
+    """Replaces the function of a command that the command line does not name."""
