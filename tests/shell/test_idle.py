@@ -1,4 +1,4 @@
-"""A window that nobody uses does nothing."""
+"""A window without input does nothing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Work(QObject):
 
 
 def work_in(qtbot: QtBot, time_ms: int) -> Counter[str]:
-    """Work of the application while nobody touches it."""
+    """Events in an application without input."""
     work, application = Work(), QApplication.instance()
     assert application is not None
     application.installEventFilter(work)
