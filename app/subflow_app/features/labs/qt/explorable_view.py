@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QEvent, QLocale, QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent, QValidator, QWheelEvent
 from PySide6.QtWidgets import QAbstractSpinBox, QDoubleSpinBox, QFrame, QSizePolicy, QWidget
@@ -17,6 +16,7 @@ from subflow_app.features.labs.core.explorables import Equation, Explorable, Inp
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.stacked_plot import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.foundation.expressions import numbers_text
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, follow_theme, set_style
 from subflow_app.toolkit.widgets.formula_view import FormulaView, Span

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
 from subflow_app.features.plots.core import Curve
 from subflow_app.features.plots.core.reading import nearest
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.vocabulary import palette
 
 

@@ -10,11 +10,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QPointF, QSizeF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import Axis
 from subflow_app.vocabulary.number_text import MINUS, fixed_text
 

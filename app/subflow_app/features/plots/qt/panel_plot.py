@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QEvent, QLineF, QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
@@ -25,6 +24,7 @@ from subflow_app.features.plots.qt.stacked_plot import (
     make_plot_item,
     show_bottom_axis,
 )
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox
 from subflow_app.toolkit.theme import Tokens, contrast_ratio, current_tokens, follow_theme, mixed
 from subflow_app.toolkit.widgets.shorthand import as_written, named

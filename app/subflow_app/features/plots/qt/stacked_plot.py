@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QPen
 
@@ -16,6 +15,7 @@ from subflow_app.features.plots.core import TIME, Bar, Curve, PlotSpec, Ticks
 from subflow_app.features.plots.qt.curve_id import CurveId, axis_of, title_of
 from subflow_app.features.plots.qt.curve_item import curve_pen, make_pen
 from subflow_app.features.traces.core.traces import TraceMark
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import Axis, PlotViewBox, Span, TitleItem
 from subflow_app.toolkit.theme import Tokens, current_tokens
 from subflow_app.vocabulary import palette

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.features.forking.core.words import Ghost
 from subflow_app.features.plots.core import Ticks
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.time_plot import TimePlot
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.theme import LIGHT, Tokens
 
 NAMES = ("A", "B")

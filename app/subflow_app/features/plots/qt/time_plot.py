@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QPainter, QPainterPath
@@ -21,6 +20,7 @@ from subflow_app.features.plots.qt.curve_item import TraceCurve, make_pen
 from subflow_app.features.plots.qt.stacked_plot import INNER_AXIS_HEIGHT, INNER_AXIS_WIDTH, StackedPlot, make_crosshair
 from subflow_app.features.traces.core.traces import TraceMark
 from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import HEIGHTS, LINE_KINDS, EventTicks, Span, TimeViewBox
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from numpy.typing import NDArray
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
@@ -21,6 +20,7 @@ from subflow_app.features.plots.qt.curve_id import CurveId, curve_id, x_axis_of
 from subflow_app.features.plots.qt.curve_item import make_pen
 from subflow_app.features.plots.qt.stacked_plot import StackedPlot, make_crosshair, show_bottom_axis
 from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.plot_parts import PlotViewBox, Span
 from subflow_app.toolkit.theme import current_tokens
 from subflow_app.vocabulary import palette

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 from PySide6.QtWidgets import QWidget
@@ -24,6 +23,7 @@ from subflow_app.features.plots.qt.stacked_plot import (
 from subflow_app.features.training.core.training_metrics import TrainingPlot
 from subflow_app.features.training.core.training_progress import Comparison, Training
 from subflow_app.toolkit import format as fmt
+from subflow_app.toolkit.plotting.graphs import pg
 from subflow_app.toolkit.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.toolkit.plotting.plot_parts import ScrolledPlots, Span, TimeViewBox, TitleItem
 from subflow_app.toolkit.theme import Tokens, current_tokens, follow_theme
