@@ -176,6 +176,8 @@ def binding_support(prepared: Path) -> list[Entry]:
         if not name.startswith("shibokensupport/") or not name.endswith(".py"):
             continue
         source = Path(embedded.zfile.extract(name, prepared / home))
+        if name.endswith("/pyi_generator.py"):
+            source.write_text("", encoding="utf-8")  # writes stubs for developers; loading it took 2 % of a start
         compiled = source.with_suffix(".pyc")
         unchecked = py_compile.PycInvalidationMode.UNCHECKED_HASH
         py_compile.compile(str(source), str(compiled), dfile=name, doraise=True, invalidation_mode=unchecked)

@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from html import escape
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
@@ -157,6 +156,8 @@ _MARK_CLASSES = {"✓": "good", "✗": "bad"}
 
 def html_text(text: str) -> str:
     """A text escaped for HTML, with control characters escaped as well."""
+    from html import escape  # late: its list of characters would take a hundredth of the time of `subflow --help`
+
     return escape(readable(text))
 
 
