@@ -589,7 +589,7 @@ class TopologyCanvas(QGraphicsView):
         """Keep the whole picture in view, unless the user has zoomed or panned."""
         super().resizeEvent(event)
         self._tell_view()
-        if self._keeps_fitting and event.size() != self._fitted_size:
+        if self._keeps_fitting and self.isVisible() and event.size() != self._fitted_size:
             self._fit_now()
 
     def showEvent(self, event: QShowEvent) -> None:
