@@ -35,6 +35,11 @@ def totals(split: Split) -> list[float]:
     return list(split.totals_bps.values())
 
 
+def test_the_solver_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
+    max_min_split(network({"l": 10.0}, {"a": [["l"]], "b": [["l"]]}))
+    assert capfd.readouterr() == ("", "")
+
+
 def test_two_connections_share_a_link_equally() -> None:
     shared = network({"l": 10.0}, {"a": [["l"]], "b": [["l"]]})
     for split in (max_min_split(shared), proportional_split(shared)):
