@@ -193,7 +193,8 @@ def _program(cost: Floats, matrix: Floats, bounds: Floats) -> _Optimum:
     program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
     program.a_matrix_.start_ = np.searchsorted(rows, np.arange(len(bounds) + 1))
     program.a_matrix_.index_, program.a_matrix_.value_ = columns, matrix[rows, columns]
-    solver = highspy._Highs()  # the class that users are meant to take prints its version to stdout
+    # The public class `Highs` prints its version to stdout when it is made.
+    solver = highspy._Highs()  # type: ignore[attr-defined]
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("solver", "simplex")
     solver.passModel(program)
