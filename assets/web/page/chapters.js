@@ -100,7 +100,7 @@ class Chapters {
     this.draw();
     const { at } = this.chapters[number];
     await this.host.list(this.shown());
-    if (at && this.number === number) this.host.on_pick(at.time_s, at.key);
+    if (at && this.number === number) this.host.on_pick(at.time_s, at.key, null, false);
   }
 
   told({ id, title, texts, tables }) {

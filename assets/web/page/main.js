@@ -139,7 +139,7 @@ class Page {
       await this.on_change(saved);
       this.whatif_form.show(saved);
     }
-    if (first.at) await this.on_pick(first.at.time_s, first.at.key);
+    if (first.at) await this.on_pick(first.at.time_s, first.at.key, null, false);  // a page opens at its top
   }
 
   // Simulates and draws only these runs of the page. A call during a simulation replaces waiting calls.
@@ -293,8 +293,8 @@ class Page {
     event.preventDefault();
   }
 
-  on_pick(time, key, chart) {
-    return this.why.pick(time, key, chart);
+  on_pick(time, key, chart, is_shown) {
+    return this.why.pick(time, key, chart, is_shown);
   }
 
   // --- building the page ----------------------------------------------------------------------------------------------

@@ -150,8 +150,9 @@ class Why {
 
   get run() { return this.host.explained_run(); }
 
-  // Explains a point. key: owner of a curve or event, null for the chosen subflow; chart: the clicked chart, if any.
-  async pick(time, key, chart = null) {
+  // Explains a point. key: owner of a curve or event, null for the chosen subflow; chart: the clicked chart, if any;
+  // is_shown: whether the page scrolls to the answer.
+  async pick(time, key, chart = null, is_shown = true) {
     const run = this.run, { info } = run, [scope, owner] = key ? [key.split("/")[0], Number(key.split("/")[1])] : ["subflow", this.owner];
     if (scope === "subflow") {
       this.owner = owner;
@@ -161,7 +162,7 @@ class Why {
     const at = is_decided ? (run.turn_near(owner, time, reach)?.time ?? time) : (named_near(run, scope, owner, time, reach)[0]?.time ?? time);
     this.last = { time: at, scope, owner, chart, reach, is_decided, info };
     this.host.move_to(at);
-    await this.answer(true);
+    await this.answer(is_shown);
   }
 
   async answer(is_shown) {
