@@ -27,6 +27,7 @@ if "site" not in tags:  # noqa: F821 - a name that Sphinx defines here
 
 html_theme = "furo"
 html_title = "Subflow user guide"
+html_favicon = "../assets/icon.svg"
 html_math_renderer = "mathml"
 html_static_path = ["_static", "../assets/web/explorable.js"]
 html_js_files = ["explorable.js", "live.js"]

@@ -140,6 +140,8 @@ def test_the_site_is_ready_for_any_host(html: Path, pages: dict[Path, _Page]) ->
     assert {link for link in links if link.startswith(("examples/", "downloads/"))} == added
     assert len([name for name in added if name.startswith("examples/")]) == 3
     assert "examples.html" in pages[html / "index.html"].links
+    # Without an icon, browsers ask the host for favicon.ico.
+    assert [path for path in pages if 'rel="icon"' not in path.read_text(encoding="utf-8")] == []
 
 
 @BUILDS

@@ -67,7 +67,7 @@ def test_a_page_is_simulated_from_a_server_and_asks_it_nothing_more(browser: Bro
     browser.open(f"{site.address}run-12.html")
     wait_until(browser, READY)
     assert state(browser).startswith("✓")
-    assert set(site.asked) - {"/favicon.ico"} == {"/run-12.html"}
+    assert set(site.asked) == {"/run-12.html"}
 
 
 @pytest.mark.full("two browsers start and simulate")
@@ -79,7 +79,7 @@ def test_pages_that_share_a_core_get_it_from_their_server(browser: Browser, site
     browser.open(f"{site.address}{figure.file}")
     wait_until(browser, READY)
     assert state(browser).startswith("✓")
-    assert set(site.asked) - {"/favicon.ico"} == {f"/{figure.file}", "/shared.js"}
+    assert set(site.asked) == {f"/{figure.file}", "/shared.js"}
 
 
 @pytest.mark.full("two browsers start and simulate")

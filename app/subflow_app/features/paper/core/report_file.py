@@ -77,6 +77,7 @@ def render_html(report: Report) -> bytes:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         f"<title>{html_text(report.title)} – Subflow report</title>",
+        '<link rel="icon" href="data:,">',  # otherwise browsers ask the server for favicon.ico
         f"<style>{_STYLE}</style>",
         "</head>",
         "<body>",
