@@ -431,18 +431,18 @@ class Page {
     if (change && !run.error) [text, kind] = [`${say("not_recorded")} (${say("without_change", text)})`, "changed"];
     place.className = kind;
     place.textContent = text;
-    this.at("signature").textContent = run.signature ? `${change ? `${say("original")}: ` : ""}${say("signature")} ${run.signature}` : "";
+    this.at("signature").textContent = run.signature ? `${say("signature")}${change ? ` (${say("original")})` : ""} ${run.signature}` : "";
     this.at("changed").textContent = change ? `${say("changed", change.edits.map((edit) => describe_edit(run.info, edit)).join("; "))} — ${change.from === null ? say("from_start") : say("from_cursor", seconds(change.from))}` : "";
     this.at("changed_signature").textContent = this.whatif?.run.signature ?? "";
+    this.at("changed_run").hidden = !this.whatif?.run.signature;
   }
 
   fill_results() {
-    const base = this.run(), results = this.shown_run().results;
-    const list = this.at("differences");
+    const base = this.run(), list = this.at("differences");
     list.replaceChildren();
     if (this.whatif?.run.results && base.results) {
-      const found = differences(base.results, results);
-      list.append(...(found.length ? found.slice(0, 8) : [say("no_difference")]).map((text) => element("li", {}, text)));
+      const found = differences(base, this.whatif.run), texts = found.slice(0, 8).map(difference_text);
+      list.append(...(found.length ? texts : [say("no_difference")]).map((text) => element("li", {}, text)));
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }
     show_results(this.chores, this.at("tables"), this.at("events"), () => this.shown_run(), (time, key) => this.on_pick(time, key));

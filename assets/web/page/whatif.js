@@ -106,22 +106,27 @@ function toml_with(info, change) {
 // Tables of results and their columns that are compared.
 const COMPARED = { flows: ["completion_s", "active_goodput_bps", "goodput_bps", "mean_rtt_s", "retransmits"], links: ["utilisation"] };
 
-// Differences between two results, largest first.
+// Differences between the results of two runs: those of flows first, in the order of their measures, then those of
+// links; among equal measures the largest first. {size, name, key, was, is, share}.
 function differences(before, after) {
   const found = [];
-  for (const [table, keys] of Object.entries(COMPARED))
-    before[table].forEach((row, i) => {
+  Object.entries(COMPARED).forEach(([table, keys], rank) =>
+    before.results[table].forEach((row, i) => {
       // Only the rate that tables show first for this flow.
       const rates = table === "flows" ? headline_keys([row]) : [];
-      for (const key of keys) {
-        const was = row[key], is = after[table][i][key];
-        if (was === is || was === null || is === null || (key.endsWith("goodput_bps") && !rates.includes(key))) continue;
-        const share = was ? (is - was) / was : 1;
-        const sign = share > 0 ? "+" : "−";
-        found.push({ size: Math.abs(share), text: say("higher", `${row.name}, ${name_of(key)}`, measure_text(key, is), measure_text(key, was), `${sign}${digits(Math.abs(share) * 100, 2)} %`) });
-      }
-    });
-  return found.filter((each) => each.size >= 0.001).sort((a, b) => b.size - a.size).map((each) => each.text);
+      keys.forEach((key, place) => {
+        const was = row[key], is = after.results[table][i][key];
+        if (was === is || was === null || is === null || (key.endsWith("goodput_bps") && !rates.includes(key))) return;
+        const share = was ? (is - was) / was : 1, name = before.label_of(table.slice(0, -1), i);
+        found.push({ order: 10 * rank + place, size: Math.abs(share), name, key, was, is, share: `${share > 0 ? "+" : "−"}${digits(Math.abs(share) * 100, 2)} %` });
+      });
+    }),
+  );
+  return found.filter((each) => each.size >= 0.001).sort((a, b) => a.order - b.order || b.size - a.size);
+}
+
+function difference_text({ name, key, was, is, share }) {
+  return say("higher", `${name}, ${name_of(key)}`, measure_text(key, is), measure_text(key, was), share);
 }
 
 // Only a rate or a queue can be without a limit.

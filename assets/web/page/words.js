@@ -7,7 +7,7 @@ const WORDS = {
     unrecorded: "no recorded signature to compare with",
     not_recorded: "changed: this is not the recorded run", without_change: "without the change: {0}",
     changed: "What if: {0}", // english: keep (name of the panel)
-    signature: "signature",
+    signature: "Signature",
     topology: "Network", nodes: "Nodes", links: "Links", queues: "Queues", router: "router", is_down: "down",
     topology_help: "Packets in flight at the time of the cursor. The width of a line shows the rate of the link, its colour how full the queue is.",
     time: "Time",
