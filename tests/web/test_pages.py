@@ -81,6 +81,11 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     differences = opened.run("[...document.querySelectorAll('#differences li')].map((each) => each.textContent)")
     assert differences[0].startswith("download, Goodput: ")
     assert differences[-1].startswith(("wifi →", "wifi ←", "lte →", "lte ←"))
+    # The result is beside the button, and leads to the curves above.
+    outcome = opened.run("document.querySelector('#whatif_place [role=status]').textContent")
+    assert re.match(r"Goodput of download: [\d.]+ → [\d.]+ Mbit/s \(−[\d.]+ %\)\. See both", outcome)
+    opened.run("(document.querySelector('#whatif_place .outcome button').click(), 0)")
+    wait_until(opened, "(({top}) => top >= 0 && top < 200)(document.getElementById('changed').getBoundingClientRect())")
     signature = opened.run("document.getElementById('changed_signature').textContent")
     assert len(signature) == 16
     assert opened.run("document.getElementById('changed_run').innerText") == f"Signature {signature}"
@@ -103,6 +108,7 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     assert opened.run("document.getElementById('changed_signature').textContent") == signature
     opened.run("([...document.querySelectorAll('#whatif_place button')][1].click(), 0)")
     wait_until(opened, "document.getElementById('changed_run').hidden")
+    assert opened.run("document.querySelector('#whatif_place [role=status]').textContent") == ""
     assert state(opened).startswith("✓")
 
 

@@ -104,6 +104,11 @@ function element(tag, attributes = {}, ...children) {
   return made;
 }
 
+// Scrolls to a place, smoothly for all but readers who prefer less motion.
+function glide_to(place, block) {
+  place.scrollIntoView({ block, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
+}
+
 // A part that may scroll, which keyboards reach and screen readers name.
 function scrolling(kind, name, ...children) {
   return element("div", { class: kind, tabindex: "0", role: "region", "aria-label": name }, ...children);

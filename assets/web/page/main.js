@@ -94,6 +94,8 @@ class Page {
     this.fill_more();
   }
 
+  show_curves() { glide_to(this.at("charts").closest("section"), "start"); }
+
   async ask_samples() {
     for (const run of [...this.listed, ...(this.whatif ? [this.whatif.run] : [])]) await run.ask(this.simulator, this.quantities());
     this.draw();
@@ -189,6 +191,7 @@ class Page {
     document.body.dataset.ready = "";
     const base = this.run(), info = base.info, scenario = info.scenario;
     this.at("state").textContent = say("recomputing");
+    this.whatif_form.tell(say("recomputing"));
     try {
       const run = new Run(info), before = this.whatif;
       let made = scenario;
@@ -440,8 +443,10 @@ class Page {
   fill_results() {
     const base = this.run(), list = this.at("differences");
     list.replaceChildren();
+    this.whatif_form.tell("");
     if (this.whatif?.run.results && base.results) {
       const found = differences(base, this.whatif.run), texts = found.slice(0, 8).map(difference_text);
+      this.whatif_form.tell("", found);
       list.append(...(found.length ? texts : [say("no_difference")]).map((text) => element("li", {}, text)));
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }

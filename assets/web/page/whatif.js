@@ -140,6 +140,17 @@ class WhatIf {
     this.place = place;
     this.inputs = [];
     this.problem = element("p", { class: "problem", role: "alert" });
+    this.outcome = element("p", { class: "outcome", role: "status" });
+  }
+
+  // Tells beside the button what came of it. `found`: differences of the results; null without results.
+  tell(text, found = null) {
+    this.outcome.textContent = text;
+    if (!found) return;
+    const [first] = found, button = element("button", { type: "button", class: "quiet" }, say("see_curves"));
+    button.addEventListener("click", () => this.host.show_curves());
+    if (first) this.outcome.append(say("outcome", name_of(first.key), first.name, arrow(measure_text(first.key, first.was), measure_text(first.key, first.is)), first.share), " ", button);
+    else this.outcome.append(say("no_difference"));
   }
 
   fill() {
@@ -166,7 +177,7 @@ class WhatIf {
     this.start = start.firstChild;
     const apply = element("button", { type: "submit" }, say("apply")), reset = element("button", { type: "button" }, say("reset"));
     reset.addEventListener("click", () => this.host.on_reset());
-    const form = element("form", {}, element("div", { class: "scroll" }, links), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.problem);
+    const form = element("form", {}, element("div", { class: "scroll" }, links), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.outcome, this.problem);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();

@@ -205,7 +205,7 @@ class Why {
   show(parts, text, chart, is_shown, offers = []) {
     this.place.replaceChildren(...parts);
     const { charts } = this.host, where = chart ?? charts.find((each) => DECIDED.includes(each.spec.quantity)) ?? charts[0];
-    for (const each of charts) each.answer(each === where ? text : "", () => this.place.scrollIntoView({ block: "center", behavior: "smooth" }), each === where ? offers : []);
+    for (const each of charts) each.answer(each === where ? text : "", () => glide_to(this.place, "center"), each === where ? offers : []);
     // Do not scroll while the answer or its line is visible.
     if (is_shown && !is_in_sight(this.place) && !(where && is_in_sight(where.line))) (chart?.line ?? this.place).scrollIntoView({ block: "nearest" });
   }
