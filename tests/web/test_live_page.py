@@ -14,6 +14,15 @@ from tests.helpers.pages import READY, data_of, move_to, set_input, state, submi
 from subflow_app.foundation.resources import find_scenario
 
 MOST_B = 600_000
+# Rows of the network's picture with the colour of queues, as shares of its height.
+ROWS_OF_QUEUES = """(() => {
+  const canvas = document.querySelector('.topology'), style = getComputedStyle(document.documentElement);
+  const full = style.getPropertyValue('--full').match(/\\w\\w/g).map((part) => parseInt(part, 16));
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height), rows = new Set();
+  for (let i = 0; i < data.length; i += 4)
+    if (full.every((part, k) => data[i + k] === part)) rows.add(Math.floor(i / 4 / canvas.width) / canvas.height);
+  return [...rows];
+})()"""
 
 
 def test_it_is_the_shipped_scenario_and_its_run() -> None:
@@ -45,6 +54,11 @@ def test_a_visitor_plays_it_asks_why_and_changes_the_loss(browser: Browser, tmp_
     browser.open((tmp_path / DEMO_PAGE).as_uri())
     wait_until(browser, READY)
     assert state(browser).startswith("✓")
+    # At the start, the only queue is that of dsl, which leads from the server upwards; its bar lies on this line.
+    wait_until(browser, "document.querySelector('#network .readout').textContent.includes('dsl → 1')")
+    rows = browser.run(ROWS_OF_QUEUES)
+    assert rows
+    assert max(rows) < 0.5
     browser.run("(document.getElementById('play').click(), 0)")
     wait_until(browser, "Number(document.getElementById('time').value) > 0.2")
     browser.run("(document.getElementById('play').click(), 0)")

@@ -83,6 +83,15 @@ def test_its_faint_text_can_be_read(page: Path, scheme: int) -> None:
         low, high = sorted((luminance("faint"), luminance(ground)))
         # Minimum contrast of text: WCAG 2.2, success criterion 1.4.3.
         assert (high + 0.05) / (low + 0.05) >= 4.5
+    # Bars of queues differ from their lines and from the page, and have no colour of a subflow.
+    for ground in ("back", "wire"):
+        low, high = sorted((luminance("full"), luminance(ground)))
+        assert (high + 0.05) / (low + 0.05) >= 3  # of graphical objects: criterion 1.4.11
+    colour = re.findall(r"--full: #(\w{6})", text)[scheme]
+    assert (
+        max(int(colour[at : at + 2], 16) for at in (0, 2, 4)) - min(int(colour[at : at + 2], 16) for at in (0, 2, 4))
+        < 32
+    )
 
 
 def test_no_name_is_markup(page: Path) -> None:

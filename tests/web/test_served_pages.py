@@ -119,6 +119,7 @@ def test_a_frame_of_the_guide_is_as_high_as_the_page_in_it(browser: Browser, sit
     wait_until(browser, f"{inside}.body?.dataset.ready === 'yes'")
     is_whole = f"{inside}.documentElement.scrollHeight <= document.querySelector('iframe').clientHeight"
     wait_until(browser, is_whole)
+    assert browser.run(f"{inside}.querySelector('[data-say=topology_help]').offsetHeight") > 0
     # The frame grows with the page: the answer to "Why" takes some lines.
     browser.run(f"({inside}.body.dispatchEvent(new KeyboardEvent('keydown', {{key: 'w', bubbles: true}})), 0)")
     wait_until(browser, f"{inside}.getElementById('why_answer').textContent")

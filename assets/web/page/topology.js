@@ -1,6 +1,7 @@
 // The network at the cursor: nodes, links with their load, queues, and packets at their positions.
 
 const ACK = 1; // PacketKind
+const NODE_RADIUS = 16, QUEUE_LENGTH = 24; // px, of a node, and at least of a full queue
 const MOST_READ = 24;  // nodes, and links, in the description of a network
 
 // Key of the two nodes of a link, the same for both directions.
@@ -51,7 +52,7 @@ class Topology {
     const most = Math.max(1e6, ...this.links.map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
     lanes.forEach((lane, index) => this.draw_lane(pen, lane, index, most));
     if (this.moment) this.draw_packets(pen, lanes);
-    this.named = [];  // positions of drawn labels: in a crowd, labels that would hide others are left out
+    this.named = [];  // boxes of drawn labels: in a crowd, labels that would hide others are left out
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
     for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
     this.tell(info);
@@ -106,7 +107,7 @@ class Topology {
     const limit = spec.queue, queued = state ? state.queue_pkts[index] : 0;
     const fill = limit ? Math.min(1, queued / limit) : Math.min(1, queued / 200);
     pen.lineWidth = 1.5 + 4 * Math.sqrt(Math.min(1, rate / most));
-    pen.strokeStyle = is_up ? `color-mix(in srgb, ${css("--full")} ${Math.round(fill * 100)}%, ${css("--wire")})` : css("--down");
+    pen.strokeStyle = css(is_up ? "--wire" : "--down");
     pen.setLineDash(is_up ? [] : [3, 5]);
     pen.beginPath();
     for (let i = 0; i <= 16; ++i) {
@@ -117,13 +118,16 @@ class Topology {
     pen.stroke();
     pen.setLineDash([]);
     if (!state || queued < 1) return;
-    // A bar before the line shows the queue: its length is the share of the queue that is full.
+    // A bar on the line shows the queue before it: its length is the share of the queue that is full. It lies on its own
+    // line, because lines of other links may be near on both sides, and begins beyond the node.
+    const length = Math.hypot(lane.to[0] - lane.from[0], lane.to[1] - lane.from[1]) || 1;
+    const begin = Math.max(0.1, NODE_RADIUS / length), most_of_lane = Math.max(0.16, QUEUE_LENGTH / length);
     const steps = Math.max(1, Math.round(fill * 8));
     pen.strokeStyle = css("--full");
-    pen.lineWidth = 6;
+    pen.lineWidth = 7;
     pen.beginPath();
     for (let i = 0; i <= steps; ++i) {
-      const [x, y] = this.point({ ...lane, side: lane.side + 7 }, 0.1 + 0.02 * i);
+      const [x, y] = this.point(lane, begin + (most_of_lane * i) / 8);
       if (i) pen.lineTo(x, y);
       else pen.moveTo(x, y);
     }
@@ -148,8 +152,7 @@ class Topology {
 
   draw_label(pen, lane, link, width) {
     const [x, y] = this.point({ ...lane, side: 0 }, lane.name_at);
-    if (lane.is_tight && this.named.some(([left, top]) => Math.abs(left - x) < 48 && Math.abs(top - y) < 16)) return;
-    this.named.push([x, y]);
+    if (lane.is_tight && this.named.some((box) => Math.abs(box.x - x) < 48 && Math.abs(box.y - y) < 16)) return;
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
     if (width > 560 && !lane.is_tight) parts.push(values_in(spec).join(" · "));
@@ -170,6 +173,13 @@ class Topology {
     pen.globalAlpha = 1;
     pen.fillStyle = css("--text");
     pen.fillText(text, x, y);
+    this.named.push({ x, y, half });
+  }
+
+  // True if a text would hide a label.
+  is_taken(pen, text, x, y) {
+    const half = pen.measureText(text).width / 2;
+    return this.named.some((box) => Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < 16);
   }
 
   draw_node(pen, node, [x, y], width) {
@@ -181,8 +191,10 @@ class Topology {
     else pen.rect(x - 13, y - 10, 26, 20);
     pen.fill();
     pen.stroke();
-    const half = pen.measureText(node.name).width / 2 + 4;
-    this.write(pen, node.name, Math.min(Math.max(x, half), width - half), y + 22);
+    // A name stands below its node, or above it where it would hide a link's name.
+    const half = pen.measureText(node.name).width / 2 + 4, middle = Math.min(Math.max(x, half), width - half);
+    const is_below = !this.is_taken(pen, node.name, middle, y + 22) || this.is_taken(pen, node.name, middle, y - 22);
+    this.write(pen, node.name, middle, y + (is_below ? 22 : -22));
   }
 
   // Describes the picture in words for screen readers: nodes, links with their values, and full queues.

@@ -9,7 +9,7 @@ const WORDS = {
     changed: "What if: {0}", // english: keep (name of the panel)
     signature: "Signature",
     topology: "Network", nodes: "Nodes", links: "Links", queues: "Queues", router: "router", is_down: "down",
-    topology_help: "Packets in flight at the time of the cursor. The width of a line shows the rate of the link, its colour how full the queue is.",
+    topology_help: "Packets in flight at the time of the cursor, in the colours of their subflows. The width of a line shows the rate of the link. The grey bar at its start is the queue: the longer, the fuller.",
     time: "Time",
     play: "Play", pause: "Pause", speed: "Speed", playback: "Playback",
     charts: "Curves", add_chart: "More curves …", remove: "Remove",
@@ -61,7 +61,7 @@ const WORDS = {
     changed: "Was wäre, wenn: {0}",
     signature: "Signatur",
     topology: "Netz", nodes: "Knoten", links: "Links", queues: "Warteschlangen", router: "Router", is_down: "ausgefallen",
-    topology_help: "Pakete, die zu diesem Zeitpunkt unterwegs sind. Die Breite einer Linie zeigt die Rate des Links, ihre Farbe die Füllung der Warteschlange.",
+    topology_help: "Pakete, die zu diesem Zeitpunkt unterwegs sind, in den Farben ihrer Subflows. Die Breite einer Linie zeigt die Rate des Links. Der graue Balken an ihrem Anfang ist die Warteschlange: je länger, desto voller.",
     time: "Zeit",
     play: "Abspielen", pause: "Anhalten", speed: "Tempo", playback: "Wiedergabe",
     charts: "Kurven", add_chart: "Weitere Kurven …", remove: "Entfernen",
