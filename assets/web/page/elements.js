@@ -109,9 +109,18 @@ function glide_to(place, block) {
   place.scrollIntoView({ block, behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "instant" : "smooth" });
 }
 
+// Lets a part show a shadow at its right edge while more of its content lies there.
+function with_hint(place) {
+  const look = () => place.classList.toggle("more", place.scrollLeft + place.clientWidth < place.scrollWidth - 1);
+  const watch = new ResizeObserver(look);
+  for (const each of [place, ...place.children]) watch.observe(each);
+  place.addEventListener("scroll", look, { passive: true });
+  return place;
+}
+
 // A part that may scroll, which keyboards reach and screen readers name.
 function scrolling(kind, name, ...children) {
-  return element("div", { class: kind, tabindex: "0", role: "region", "aria-label": name }, ...children);
+  return with_hint(element("div", { class: kind, tabindex: "0", role: "region", "aria-label": name }, ...children));
 }
 
 const CONTROLS = "button, input, select, summary, [tabindex]";

@@ -57,7 +57,7 @@ class SettingsForm {
       });
       return with_head(link.name, ...cells.map((cell) => cell.firstChild ?? cell));
     });
-    return element("div", { class: "scroll" }, element("table", {}, element("thead", {}, row("th", say("link"), ...heads)), element("tbody", {}, ...rows)));
+    return scrolling("scroll", say("links"), element("table", {}, element("thead", {}, row("th", say("link"), ...heads)), element("tbody", {}, ...rows)));
   }
 
   menus() {

@@ -54,7 +54,10 @@ class Topology {
     if (this.moment) this.draw_packets(pen, lanes);
     this.named = [];  // boxes of drawn labels: in a crowd, labels that would hide others are left out
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
-    for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
+    const downwards = new Map();  // how far the links of a node lead down, in all
+    for (const { ends } of info.links)
+      for (const [from, to] of [ends, [...ends].reverse()]) downwards.set(from, (downwards.get(from) ?? 0) + at.get(to)[1] - at.get(from)[1]);
+    for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width, downwards.get(node.name) > 24);
     this.tell(info);
   }
 
@@ -182,7 +185,7 @@ class Topology {
     return this.named.some((box) => Math.abs(box.x - x) < box.half + half && Math.abs(box.y - y) < 16);
   }
 
-  draw_node(pen, node, [x, y], width) {
+  draw_node(pen, node, [x, y], width, is_above) {
     pen.fillStyle = css("--node");
     pen.strokeStyle = css("--text");
     pen.lineWidth = 1.5;
@@ -191,10 +194,11 @@ class Topology {
     else pen.rect(x - 13, y - 10, 26, 20);
     pen.fill();
     pen.stroke();
-    // A name stands below its node, or above it where it would hide a link's name.
+    // The name is on the side without links, or on the other where it would hide a link's name.
     const half = pen.measureText(node.name).width / 2 + 4, middle = Math.min(Math.max(x, half), width - half);
-    const is_below = !this.is_taken(pen, node.name, middle, y + 22) || this.is_taken(pen, node.name, middle, y - 22);
-    this.write(pen, node.name, middle, y + (is_below ? 22 : -22));
+    const [liked, other] = is_above ? [y - 22, y + 22] : [y + 22, y - 22];
+    const is_free = !this.is_taken(pen, node.name, middle, liked) || this.is_taken(pen, node.name, middle, other);
+    this.write(pen, node.name, middle, is_free ? liked : other);
   }
 
   // Describes the picture in words for screen readers: nodes, links with their values, and full queues.
