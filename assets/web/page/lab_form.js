@@ -57,7 +57,8 @@ class SettingsForm {
       });
       return with_head(link.name, ...cells.map((cell) => cell.firstChild ?? cell));
     });
-    return scrolling("scroll", say("links"), element("table", {}, element("thead", {}, row("th", say("link"), ...heads)), element("tbody", {}, ...rows)));
+    const table = element("table", {}, element("thead", {}, row("th", say("link"), ...heads)), element("tbody", {}, ...rows));
+    return with_hint(element("div", { class: "scroll" }, table));
   }
 
   menus() {

@@ -177,7 +177,7 @@ class WhatIf {
     this.start = start.firstChild;
     const apply = element("button", { type: "submit" }, say("apply")), reset = element("button", { type: "button" }, say("reset"));
     reset.addEventListener("click", () => this.host.on_reset());
-    const form = element("form", {}, scrolling("scroll", say("links"), links), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.outcome, this.problem);
+    const form = element("form", {}, with_hint(element("div", { class: "scroll" }, links)), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.outcome, this.problem);
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.submit();
