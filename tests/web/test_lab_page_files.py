@@ -17,7 +17,7 @@ from tests.helpers.pages import packed_text
 from tests.helpers.web_core import ASSETS
 
 from subflow_app.features.exporting.core import lab_page
-from subflow_app.features.exporting.core.lab_page import beyond_pages, lab_document, write_lab_page
+from subflow_app.features.exporting.core.lab_page import beyond_pages, lab_document, words_of_page, write_lab_page
 from subflow_app.features.exporting.core.page_import import read_page
 from subflow_app.features.labs.core.lab import Lab
 from subflow_app.features.labs.core.lab_file import lab_names, load_lab, own_lists, parse_lab
@@ -130,6 +130,40 @@ def test_a_step_beyond_pages_says_so(tmp_path: Path) -> None:
     document = lab_document(parse_lab(text, lab.path), language="en")
     assert document["steps"][0]["beyond"] == "its event is set in the program"
     assert document["steps"][2]["beyond"] == ""
+
+
+WINDOW = re.compile(
+    r"\bF\d\b|Ctrl|Strg|[Dd]rawing|Zeichnung|[Ii]nspe[ck]tor|playhead|Abspielkopf|[Tt]imeline|Zeitleiste|\*\*Fairness"
+    r"|\*\*Explain|\*\*Erklärung|\bpanel|Bereich|[Hh]istory|Verlauf|\*Study|\*Studie"
+)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_a_text_names_controls_of_the_window_only_as_those_of_the_program(language: str) -> None:
+    labs = [each for name in lab_names() if not beyond_pages(each := load_lab(name, language=language))]
+    assert len(labs) > 10
+    left = []
+    for lab in labs:
+        texts = [lab.introduction]
+        for step in lab.steps:
+            texts += [step.text, step.not_yet, *step.hints, *(question.ask for question in step.questions)]
+            texts += [step.prediction.ask, step.prediction.why] if step.prediction else []
+        sentences = [each for text in texts for each in re.split(r"(?<=[.:?!])\s+", words_of_page(text, language))]
+        left += [f"{lab.name}: {each}" for each in sentences if WINDOW.search(each) and "rogram" not in each]
+    assert left == []
+
+
+def test_the_button_of_the_page_starts_a_run(document: Any) -> None:
+    text = document["steps"][0]["text"]
+    assert "Then press <strong>Run</strong>, and watch" in text
+    assert "F7" not in text
+    assert "In the network, <em>sender</em> reaches" in text
+    assert document["steps"][0]["hints"][0].startswith("<em>Run</em> starts the run.")
+    # The names are those of the buttons.
+    words = (ASSETS / "page" / "lab_words.js").read_text(encoding="utf-8")
+    for language, other in (("en", "Run (Ctrl+Enter)"), ("de", "Starten (Strg+Enter)")):
+        assert f'run_now: "{other}"' in words
+        assert words_of_page("F5", language) == other.partition(" ")[0]
 
 
 def test_checks_are_lists_of_operations() -> None:

@@ -21,7 +21,7 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -59,7 +59,7 @@ from subflow_app.foundation.settings import Settings
 from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
 from subflow_app.foundation.toml_files import read_text
 from subflow_app.vocabulary.formula_text import split_blocks
-from subflow_app.vocabulary.language import current_language
+from subflow_app.vocabulary.language import ENGLISH, current_language
 from subflow_app.vocabulary.measures import DELAYS
 from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
@@ -436,6 +436,18 @@ def markdown_html(text: str) -> str:
     return "".join(parts)
 
 
+def words_of_page(text: str, language: str) -> str:
+    """Markdown of a lab with words for the controls of a page instead of those of the window.
+
+    Args:
+        text: the Markdown, in any language of the labs.
+        language: language of the page's buttons.
+    """
+    for pattern, replacement in _PAGE_WORDS:
+        text = pattern.sub(replacement, text)
+    return _KEY_TO_RUN.sub(_RUN_BUTTONS.get(language, _RUN_BUTTONS[ENGLISH]), text)
+
+
 def inline_html(text: str) -> str:
     """Convert Markdown without paragraphs to HTML; special characters are escaped."""
     pieces = _CODE.split(html.escape(text, quote=False))
@@ -476,6 +488,68 @@ LAB = PageKind(
     maker="Subflow lab",
 )
 _SHOWS = ("plot", "field", "link")
+# Labs are written for the window. A page has neither its keys nor its drawing, so these words of a lab become words for
+# the controls of the page, in this order. A space in a pattern matches a line break, too. Sentences that name the
+# program itself stay.
+_PAGE_WORDS = tuple(
+    (re.compile(pattern.replace(" ", r"\s+")), replacement)
+    for pattern, replacement in (
+        (r"In the program, F5 starts the run(?: and F7 runs it at full speed)?\.", "*F5* starts the run."),
+        (r"\s*\*\*F7\*\* runs at full speed\.", ""),
+        (r"\*\*F7\*\* after \*\*F5\*\*", "**F5**"),
+        (r"In the program, press Ctrl\+K and type ([\w-]+)\.", r"Choose \1 in the menu *Scenario*."),
+        (r"the playhead at (\d+ s), press \*\*Ctrl\+Shift\+W\*\*,", r"the time \1 into **Change at a time**,"),
+        (
+            r"In the program, put the playhead at (\d+ s) and press Ctrl\+Shift\+W; choose",
+            r"In *Change at a time*, enter \1; choose",
+        ),
+        (r"In the program, put the playhead there\.", "Click the curves there."),
+        (r"In the program, select the link ([^.]+) in the drawing\. The inspector", r"The table of the link \1"),
+        (r"\s*In the timeline below the drawing you can drag it\.", ""),
+        (r"Read the drawing first:", "First look at the paths:"),
+        (r"\b([Ii])n the drawing\b", r"\1n the network"),
+        (r"\btwo ribbons\b", "two paths"),
+        (r"in the history and press \*\*Enter\*\*", "in the list *Runs*"),
+        (r"\bthe playhead\b", "the cursor of the curves"),
+        (r"\*\*Explain\*\*", "**Why**"),
+        (r"\b([Tt]he) panel (\**)Events\b", r"\1 list \2Events"),
+        (r"(the menu \*Study\*)", r"\1 of the program"),
+        (r"(Open \*\*Fairness\*\*)", r"\1 in the program"),
+        (
+            r"Im Programm startet F5 den Lauf(?:, und mit F7 läuft er so schnell wie möglich)?\.",
+            "*F5* beginnt den Lauf.",
+        ),
+        (r"\s*Mit \*\*F7\*\* läuft es so schnell wie möglich\.", ""),
+        (r"nach \*\*F5\*\* auf \*\*F7\*\*", "**F5**"),
+        (r"Im Programm: Strg\+K, dann ([\w-]+) tippen\.", r"Wählen Sie \1 im Menü *Szenario*."),
+        (
+            r"Stellen Sie den Abspielkopf auf (\d+ s), drücken Sie \*\*Strg\+Umschalt\+W\*\*,",
+            r"Schreiben Sie die Zeit \1 in **Änderung zu einem Zeitpunkt**,",
+        ),
+        (
+            r"Stellen Sie im Programm den Abspielkopf auf (\d+ s) und drücken Sie Strg\+Umschalt\+W; wählen Sie",
+            r"Schreiben Sie die Zeit \1 in *Änderung zu einem Zeitpunkt*; wählen Sie",
+        ),
+        (r"Setzen Sie im Programm den Abspielkopf dorthin\.", "Klicken Sie dort auf die Kurven."),
+        (
+            r"Wählen Sie im Programm in der Zeichnung den Link ([^.]+)\. Der Inspektor zeigt seine",
+            r"Die Tabelle zeigt für den Link \1 die",
+        ),
+        (r"\s*In der Zeitleiste unter der Zeichnung lässt es sich ziehen\.", ""),
+        (r"Lesen Sie zuerst die Zeichnung:", "Sehen Sie zuerst die Pfade an:"),
+        (r"\b([Ii])n der Zeichnung\b", r"\1m Netz"),
+        (r"\bzwei Bändern\b", "zwei Pfaden"),
+        (r"Mit \*\*Enter\*\* im Verlauf legen", "In der Liste *Läufe* legen"),
+        (r"\bden Abspielkopf\b", "den Zeitpunkt der Kurven"),
+        (r"(?:die )?\*\*Erklärung\*\*", "**Warum**"),
+        (r"\bDer Bereich \*\*Ereignisse\*\*", "Die Liste **Ereignisse**"),
+        (r"\bim Bereich Ereignisse\b", "in der Liste Ereignisse"),
+        (r"(im Menü \*Studie\*)", r"\1 des Programms"),
+        (r"(Öffnen Sie danach \*\*Fairness\*\*)", r"\1 im Programm"),
+    )
+)
+_KEY_TO_RUN = re.compile(r"\bF5\b")
+_RUN_BUTTONS = {"en": "Run", "de": "Starten"}
 MOST_COMBINATIONS = 200
 """Maximum number of combinations of a lab's numbers of one's own, because a page contains the steps of each."""
 
@@ -497,7 +571,7 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
     """
     check_page(lab)
     data = lab_document(lab, key=key, language=language or current_language())
-    told = markdown_html(lab.introduction)
+    told = str(data["lab"]["introduction"])
     packed = {"told": compact_json(data)}
     page = page_of({"format": FORMAT}, lab.title, told, LAB, packed=packed, language=str(data["language"]))
     return write_file(path, page)
@@ -557,7 +631,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
             "course": shown.course,
             "minutes": lab.minutes,
             "goals": list(lab.goals),
-            "introduction": markdown_html(lab.introduction),
+            "introduction": markdown_html(words_of_page(lab.introduction, language)),
         },
         "scenarios": made.documents,
         "steps": documents(shown.steps),
@@ -604,19 +678,24 @@ def _variants(lab: Lab, key: str) -> list[Lab]:
 def _step(
     step: Step, salt: str, beyond: str, language: str, open_answers: Container[tuple[str, str]]
 ) -> dict[str, Any]:
+    def shown(text: str) -> str:
+        return inline_html(words_of_page(text, language))
+
     return {
         "id": step.id,
         "title": step.title,
-        "text": markdown_html(step.text),
+        "text": markdown_html(words_of_page(step.text, language)),
         "shows": [[target.kind, target.name] for target in step.shows if target.kind in _SHOWS],
         "check": check_document(step.check),
-        "not_yet": inline_html(step.not_yet),
-        "hints": [inline_html(hint) for hint in step.hints],
+        "not_yet": shown(step.not_yet),
+        "hints": [shown(hint) for hint in step.hints],
         "beyond": beyond,
         "exploration": None if step.exploration is None else _exploration(step.exploration, language),
-        "prediction": None if step.prediction is None else _prediction(step.prediction),
+        "prediction": None if step.prediction is None else _prediction(step.prediction, shown),
         "questions": [
-            _question(question, f"{salt}/{step.id}/{question.id}", is_open=(step.id, question.id) in open_answers)
+            _question(
+                question, shown, f"{salt}/{step.id}/{question.id}", is_open=(step.id, question.id) in open_answers
+            )
             for question in step.questions
             if not question.is_text
         ],
@@ -630,10 +709,10 @@ def _exploration(exploration: Exploration, language: str) -> dict[str, Any]:
     }
 
 
-def _prediction(prediction: Prediction) -> dict[str, Any]:
+def _prediction(prediction: Prediction, shown: Callable[[str], str]) -> dict[str, Any]:
     return {
         "kind": prediction.kind,
-        "ask": inline_html(prediction.ask),
+        "ask": shown(prediction.ask),
         "options": list(prediction.options),
         "holds": [check_document(text) for text in prediction.holds],
         "number": number_document(prediction.number),
@@ -642,8 +721,8 @@ def _prediction(prediction: Prediction) -> dict[str, Any]:
         "unit": prediction.unit,
         "until_s": prediction.until_s,
         "top": prediction.top,
-        "why": inline_html(prediction.why),
-        "mistakes": [[_said(prediction, each.said), inline_html(each.why)] for each in prediction.mistakes],
+        "why": shown(prediction.why),
+        "mistakes": [[_said(prediction, each.said), shown(each.why)] for each in prediction.mistakes],
     }
 
 
@@ -652,9 +731,9 @@ def _said(prediction: Prediction, said: str | float) -> Any:
     return compiled(Claim(str(said), SKETCH_FUNCTIONS)) if prediction.kind == SKETCH else said
 
 
-def _question(question: Question, salt: str, *, is_open: bool) -> dict[str, Any]:
+def _question(question: Question, shown: Callable[[str], str], salt: str, *, is_open: bool) -> dict[str, Any]:
     """The document of a question; `is_open`: its answer depends on numbers of one's own, and is not sealed."""
-    told: dict[str, Any] = {"id": question.id, "ask": inline_html(question.ask), "options": list(question.options)}
+    told: dict[str, Any] = {"id": question.id, "ask": shown(question.ask), "options": list(question.options)}
     told |= {"unit": question.unit, "tolerance": question.tolerance}
     if question.sealed is not None:
         sealed = question.sealed
