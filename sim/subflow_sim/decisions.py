@@ -123,6 +123,11 @@ def meanings() -> Mapping[str, str]:
     return {_number(number.name, 0.0).name: number.meaning for number in numbers}
 
 
+def claim_meaning(meaning: str) -> str:
+    """The meaning of a number that is displayed as yes or no: "yes where it decided" for "1 where it decided"."""
+    return f"yes {meaning.removeprefix('1 ')}" if meaning.startswith("1 ") else meaning
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """A number that a decision used.
@@ -138,6 +143,11 @@ class Number:
     unit: str
     value: float
     subflows: tuple[int, ...] | None = None
+
+    @property
+    def is_claim(self) -> bool:
+        """True if the number is 1 for yes and 0 for no."""
+        return self.name.rpartition(".")[2].startswith(_CLAIM)
 
     @property
     def text(self) -> str:

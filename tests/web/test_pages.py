@@ -47,6 +47,9 @@ def test_why_is_answered(opened: Browser) -> None:
     opened.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
     wait_until(opened, "document.querySelector('#why_answer code')")
     assert "RFC" in opened.run("document.getElementById('why_answer').textContent")
+    rows = opened.run("[...document.querySelectorAll('#why_answer tr')].map((each) => each.textContent)")
+    (capped,) = (each for each in rows if each.startswith("capped"))
+    assert capped.removeprefix("capped").removeprefix("no").startswith("yes where the limit of one TCP")
 
 
 def test_what_moved_an_agent_is_told_in_both_languages(browser: Browser, store: Store, tmp_path: Path) -> None:

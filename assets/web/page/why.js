@@ -82,7 +82,7 @@ function reasons_of(run, owner, decision, picture = null) {
   if (decision.formula) parts.push(element("p", {}, element("code", {}, decision.formula)));
   const worked = worked_rule(decision, run.info.packet_bits, cut ? cut.mark.value : null);
   if (worked) parts.push(element("p", { class: "worked" }, element("code", {}, worked_text(worked))));
-  const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => with_head(...number_of(name, value), local(meaning)));
+  const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => with_head(...number_of(name, value), meaning_text(name, meaning)));
   if (numbers.length) parts.push(scrolling("wide", say("numbers"), element("table", {}, element("tbody", {}, ...numbers))));
   const steps = (decision.steps ?? []).map(({ line: number, source, value }) => with_head(String(number), element("code", {}, source), digits(value, 6)));
   if (steps.length) parts.push(scrolling("scroll", say("lines"), element("table", {}, element("tbody", {}, ...steps))));
@@ -93,6 +93,11 @@ function reasons_of(run, owner, decision, picture = null) {
 // A name of a rule or a number in words.
 function spaced(name) {
   return name.replaceAll("_", " ");
+}
+
+// Meaning of a rule's number; of a claim, which is displayed as yes or no, "yes where …" for "1 where …".
+function meaning_text(name, meaning) {
+  return name.startsWith("is_") ? local(meaning).replace(/^1 /, `${say("yes")} `) : local(meaning);
 }
 
 // Name of a rule's number without its unit, and its value: with its unit, as a set of subflows, or yes or no.

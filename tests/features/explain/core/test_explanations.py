@@ -77,7 +77,7 @@ def test_numbers_and_their_meanings_are_aligned(store: Store) -> None:
 
     assert explanation_lines(replace(told, numbers=numbers))[3:] == [
         f"  numbers  cwnd_total = 17.5 pkt    {meanings()['cwnd_total']}",
-        f"           capped: yes              {meanings()['is_capped']}",
+        "           capped: yes              yes where the limit of one TCP, 1 / cwnd, decided",
         "           of_an_older_version = 2",
     ]
 

@@ -30,7 +30,7 @@ from subflow_app.foundation.json_document import fields
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import count_text, finite
 from subflow_app.vocabulary.plain_text import capitalised
-from subflow_sim.decisions import Explanation, Number, meanings
+from subflow_sim.decisions import Explanation, Number, claim_meaning, meanings
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentDecision
@@ -360,8 +360,10 @@ def explanation_lines(decision: Explanation, worked: Sequence[WorkedRule] = ()) 
 def _number_lines(numbers: Sequence[Number]) -> list[str]:
     """One line for each number, with its meaning; numbers that only older versions record appear without a meaning."""
     width = max((len(number.text) for number in numbers), default=0)
+    texts = [meanings().get(number.name, "") for number in numbers]
+    texts = [claim_meaning(text) if number.is_claim else text for number, text in zip(numbers, texts, strict=True)]
     return [
-        f"  {'' if place else 'numbers':<7}  {number.text:<{width}}  {meanings().get(number.name, '')}".rstrip()
+        f"  {'' if place else 'numbers':<7}  {number.text:<{width}}  {texts[place]}".rstrip()
         for place, number in enumerate(numbers)
     ]
 

@@ -42,7 +42,7 @@ from subflow_app.toolkit.widgets.tables import TableModel, set_up_table
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.number_text import typeset
 from subflow_app.vocabulary.tables import Column, NumberColumn
-from subflow_sim.decisions import Explanation, Number, meanings
+from subflow_sim.decisions import Explanation, Number, claim_meaning, meanings
 from subflow_sim.script.vocabulary import OBJECTS
 from subflow_sim.script_steps import ExecutedLine, Step, last_values
 
@@ -51,14 +51,15 @@ _CLAIM = "is_"
 
 def meaning_of(number: Number) -> str:
     """The meaning of a number; empty for numbers that only older versions recorded."""
-    return tr(meanings().get(number.name, ""))
+    meaning = tr(meanings().get(number.name, ""))
+    return claim_meaning(meaning) if number.is_claim else meaning
 
 
 def value_text(number: Number) -> str:
     """The value of a number as text, without its name and unit."""
     if number.subflows is not None:
         return "{" + ", ".join(map(str, number.subflows)) + "}"
-    if number.name.rpartition(".")[2].startswith(_CLAIM):
+    if number.is_claim:
         return tr("yes") if number.value else tr("no")
     if math.isnan(number.value):
         return "–"
