@@ -95,6 +95,11 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     # The page now shows another run; the verdict on the recorded run remains beside it.
     assert opened.run("document.getElementById('state').className") != "exact"
     assert state(opened).startswith("changed: this is not the recorded run")
+    # The file of the scenario has the change.
+    opened.run("(document.getElementById('toml').click(), 0)")
+    simulation = Simulation(parse_scenario(saved_file(opened, folder, ".toml").read_text(encoding="utf-8")), seed=3)
+    simulation.run_until(simulation.duration_s)
+    assert simulation.signature() == signature
     opened.run("(document.getElementById('save').click(), 0)")
     saved = shutil.copy(saved_file(opened, folder, ".html"), folder / f"again-{moment}.htm")
     found = read_page(Path(saved)).scenario()

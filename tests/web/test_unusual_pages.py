@@ -33,13 +33,16 @@ def written(store: Store, source: ScenarioSource, folder: Path) -> Path:
 def saved_signature(browser: Browser, folder: Path) -> str:
     """Signature of a local run of the page's saved scenario; it must equal the signature in the saved page."""
     downloads: Path = browser.folder  # type: ignore[attr-defined]
-    for old in downloads.glob("*.html"):
+    for old in (*downloads.glob("*.html"), *downloads.glob("*.toml")):
         old.unlink()
+    browser.run("(document.getElementById('toml').click(), 0)")
+    alone = Simulation(open_scenario(str(saved_file(browser, downloads, ".toml"))).scenario)
+    alone.run_until(alone.duration_s)
     browser.run("(document.getElementById('save').click(), 0)")
     found = read_page(Path(shutil.copy(saved_file(browser, downloads, ".html"), folder / "saved.html"))).scenario()
     simulation = Simulation(found.scenario)
     simulation.run_until(simulation.duration_s)
-    assert simulation.signature() == found.signature
+    assert simulation.signature() == found.signature == alone.signature()
     return found.signature
 
 

@@ -107,7 +107,7 @@ class Page {
     const chapters = (this.data.chapters ?? []).map(({ id }) => id);
     const asked = asked_words().filter((word) => !LOOKS.includes(word) && !chapters.includes(word));
     const unknown = asked.filter((word) => !known.has(word));
-    if (unknown.length) this.at("note").textContent = say("unknown_quantity", unknown.join(", "), [...LOOKS, ...known].join(", "));
+    if (unknown.length) this.problem_of_address = say("unknown_quantity", unknown.join(", "), [...LOOKS, ...known].join(", "));
     return unknown.length < asked.length ? [...new Set(asked)].filter((word) => known.has(word)) : undefined;
   }
 
@@ -438,6 +438,8 @@ class Page {
     this.at("changed").textContent = change ? `${say("changed", change.edits.map((edit) => describe_edit(run.info, edit)).join("; "))} — ${change.from === null ? say("from_start") : say("from_cursor", seconds(change.from))}` : "";
     this.at("changed_signature").textContent = this.whatif?.run.signature ?? "";
     this.at("changed_run").hidden = !this.whatif?.run.signature;
+    this.at("toml").disabled = toml_with(run.info, change) === null;
+    this.at("note").textContent = this.at("toml").disabled ? say("toml_import") : this.problem_of_address ?? "";
   }
 
   fill_results() {
@@ -490,9 +492,7 @@ class Page {
   }
 
   save_toml() {
-    const text = toml_with(this.info(), this.whatif?.change);
-    if (text === null) this.at("note").textContent = say("toml_import");
-    else download(new Blob([text], { type: "text/plain" }), `${file_name(this.info().name)}.toml`);
+    download(new Blob([toml_with(this.info(), this.whatif?.change)], { type: "text/plain" }), `${file_name(this.info().name)}.toml`);
   }
 }
 

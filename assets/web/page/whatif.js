@@ -86,11 +86,17 @@ function describe_edit(info, edit) {
   return `${edit.flow}: ${say(edit.key)} ${edit.before} → ${edit.value}`;
 }
 
-// The scenario file with the events appended; null if a file cannot express the edits.
+// The scenario file with the edits from its start, or with events for edits at a time; null if a part of the file is
+// written in a way that one insertion cannot change.
 function toml_with(info, change) {
   if (!change) return info.toml;
-  if (change.from === null) return null;
   const quoted = (text) => JSON.stringify(text);
+  if (change.from === null) {
+    const splices = change.edits.map((edit) => [edit, edit.kind === "link" ? info.links[edit.link].edit[edit.key] : info.flow_splices[edit.flow][edit.key]]);
+    if (splices.some(([, splice]) => !splice)) return null;
+    const last_first = splices.sort(([, a], [, b]) => b[0] - a[0]);
+    return last_first.reduce((text, [edit, [begin, end, before, after]]) => text.slice(0, begin) + before + (edit.kind === "link" ? edit.value : quoted(edit.value)) + after + text.slice(end), info.toml);
+  }
   const blocks = change.edits.map((edit) => {
     const lines = ["[[events]]", `at = ${quoted(`${change.applied}s`)}`];
     if (edit.kind === "link") {

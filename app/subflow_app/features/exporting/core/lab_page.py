@@ -35,12 +35,14 @@ from subflow_app.features.exporting.core.web_page import (
     EDITED_KEYS,
     PageKind,
     check_offered,
+    common_start,
     compact_json,
     compiled,
     page_of,
     policy_texts,
     run_document,
     told_words,
+    utf16_length,
 )
 from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.functions import functions
@@ -56,7 +58,7 @@ from subflow_app.foundation.errors import AppError, InputError, LabError
 from subflow_app.foundation.expressions import UNIT_WORTH, Call, Expression, Missing
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.settings import Settings
-from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
+from subflow_app.foundation.toml_edit import get_value, read_toml
 from subflow_app.foundation.toml_files import read_text
 from subflow_app.vocabulary.formula_text import split_blocks
 from subflow_app.vocabulary.language import ENGLISH, current_language
@@ -143,7 +145,6 @@ def _facts_of(call: Call) -> Iterator[str]:
 Changes: TypeAlias = tuple[tuple[str, str], ...]
 """Keys with their new values, in the order in which they are set."""
 
-_MARK = "\ue000"  # placeholder for a number that the page inserts
 _PARTS = ("links", "flows", "nodes")
 _EVENT_KEYS = frozenset({"at", "link", "up", *EDITED_KEYS})
 _DEEPEST = 5  # maximum depth of a patch; deeper values are replaced as a whole
@@ -236,8 +237,8 @@ def _document(place: _Place, fact_names: Sequence[str], sample_interval_s: float
     place.text, _ = with_plain_policies(place.text, scenario)
     seed = scenario.seed
     info = run_document(scenario, seed, place.text, sample_interval_s, made.policies)
-    base = _Base(place.text, info, facts(ScenarioDoc(place.text), fact_names), sample_interval_s)
-    settings = [*_numbers(place.text, info)]
+    base = _Base(place.text, _without_text(info), facts(ScenarioDoc(place.text), fact_names), sample_interval_s)
+    settings = [*_numbers(info)]
     numbers = {each["key"] for each in settings}
     menus: dict[str, dict[Changes, str]] = {key: {} for key in _algorithm_keys(scenario)}
     for group, ways in place.wanted.items():
@@ -262,12 +263,18 @@ def _document(place: _Place, fact_names: Sequence[str], sample_interval_s: float
     return {
         "name": place.name,
         "title": scenario.name,
-        "info": {name: value for name, value in info.items() if name != "toml"},
+        "info": base.info,
         "toml": place.text,
         "facts": base.facts,
         "settings": settings,
         "takes_seeds": not is_drawn,
     }
+
+
+def _without_text(info: Mapping[str, Any]) -> dict[str, Any]:
+    """The document of a run without its text and the splices of this text, which the settings have."""
+    links = [link | {"edit": {key: bool(splice) for key, splice in link["edit"].items()}} for link in info["links"]]
+    return {name: value for name, value in info.items() if name not in ("toml", "flow_splices")} | {"links": links}
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,31 +287,16 @@ class _Base:
     sample_interval_s: float
 
 
-def _numbers(text: str, info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _numbers(info: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """Settings of links for which the page accepts any number."""
-    tree = read_toml(text)
     for index, link in enumerate(info["links"]):
         for key in (key for key in EDITED_KEYS if link["edit"][key]):
-            path: tuple[str, ...] = ("links", link["name"], key)
-            if isinstance(get_value(tree, path), dict):
-                path = (*path, "limit")
-            with_mark = set_value(text, path, _MARK)
-            quoted = f'"{_MARK}"'
-            at = with_mark.index(quoted)
-            before, after = with_mark[:at], with_mark[at + len(quoted) :]
-            begin = _common(text, before)
-            end = len(text) - _common(text[begin:][::-1], after[::-1])
             yield {
                 "key": f"links.{link['name']}.{key}",
                 "kind": "number",
                 "link": index,
                 "what": key,
-                "splice": [
-                    _units(text[:begin]),
-                    _units(text[:end]),
-                    before[begin:],
-                    after[: len(after) - len(text) + end],
-                ],
+                "splice": link["edit"][key],
             }
 
 
@@ -336,17 +328,21 @@ def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, A
     try:
         text = with_overrides(base.text, [f"{key}={value}" for key, value in changes])
         scenario = read_scenario(Use.LAB, text)
-        info = run_document(scenario, scenario.seed, text, base.sample_interval_s, policies)
+        info = _without_text(run_document(scenario, scenario.seed, text, base.sample_interval_s, policies))
     except (AppError, SimError):
         return None
     patch = list(_differences(base.info, info))
-    begin = _common(base.text, text)
-    end = len(base.text) - _common(base.text[begin:][::-1], text[begin:][::-1])
+    begin = common_start(base.text, text)
+    end = len(base.text) - common_start(base.text[begin:][::-1], text[begin:][::-1])
     found = facts(ScenarioDoc(text), base.facts)
     return {
         "label": label_of(changes),
         "patch": patch,
-        "splice": [_units(base.text[:begin]), _units(base.text[:end]), text[begin : len(text) - len(base.text) + end]],
+        "splice": [
+            utf16_length(base.text[:begin]),
+            utf16_length(base.text[:end]),
+            text[begin : len(text) - len(base.text) + end],
+        ],
         "facts": {name: value for name, value in found.items() if value != base.facts[name]},
     }
 
@@ -376,7 +372,7 @@ def _present(text: str, group: str, scenario: Scenario) -> str:
 
 def _differences(before: Any, after: Any, at: tuple[str | int, ...] = ()) -> Iterator[list[Any]]:
     """Pairs [path, value] of changed values, and [path] of removed values."""
-    if before == after or at in (("toml",), ("name",)):
+    if before == after or at == ("name",):
         return
     if isinstance(before, dict) and isinstance(after, dict) and len(at) < _DEEPEST:
         for key in dict.fromkeys((*before, *after)):
@@ -391,21 +387,6 @@ def _differences(before: Any, after: Any, at: tuple[str | int, ...] = ()) -> Ite
             yield from _differences(*pair, (*at, index))
     else:
         yield [[*at], after]
-
-
-def _common(first: str, second: str) -> int:
-    """Length of the common prefix of two texts."""
-    count = 0
-    for one, other in zip(first, second, strict=False):
-        if one != other:
-            break
-        count += 1
-    return count
-
-
-def _units(text: str) -> int:
-    """Length of a text in UTF-16 code units, as in JavaScript."""
-    return len(text.encode("utf-16-le")) // 2
 
 
 def beyond_pages(lab: Lab) -> str:

@@ -37,7 +37,7 @@ from subflow_app.foundation.errors import InputError
 from subflow_app.foundation.expressions import COMPARISONS, Expression
 from subflow_app.foundation.files import write_file
 from subflow_app.foundation.resources import assets_folder, translated
-from subflow_app.foundation.toml_edit import get_value, read_toml, set_value
+from subflow_app.foundation.toml_edit import TomlEditError, get_value, read_toml, set_value
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.palette import ColourKey, colour_keys, hex_colour, label_of, link_colour_keys
@@ -496,7 +496,11 @@ def run_document(
             {"name": name, "kind": "router" if name in picture.routers else "host", "at": [round(x, 1), round(y, 1)]}
             for name, (x, y) in picture.places.items()
         ],
-        "links": [_link(link, tree) for link in scenario.links.values()],
+        "links": [_link(link, tree, text) for link in scenario.links.values()],
+        "flow_splices": {
+            name: {key: splice_of(text, ("flows", name, key)) for key in ("controller", "scheduler")}
+            for name in dict.fromkeys(flow.name for _, flow in made.flows)
+        },
         "flows": [
             {
                 "name": name,
@@ -525,9 +529,54 @@ def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
             decider["policy"] = numbers[decider["policy"]]
 
 
-def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
-    """Document of a link: ``edit`` marks changeable keys, ``follows`` marks keys whose value applies both ways."""
-    plain, follows = {}, {}
+_MARK = "\ue000"  # placeholder for a value that the page inserts
+
+
+def splice_of(text: str, path: tuple[str, ...]) -> list[Any] | None:
+    """How a page sets a value in the text of a scenario: first and last position, and the texts around the new value.
+
+    Positions count UTF-16 code units, as in JavaScript. None if the text cannot be changed by one insertion.
+    """
+    try:
+        with_mark = set_value(text, path, _MARK)
+    except TomlEditError:
+        return None
+    before, quoted, after = with_mark.partition(f'"{_MARK}"')
+    if not quoted:
+        return None
+    begin = common_start(text, before)
+    end = len(text) - common_start(text[begin:][::-1], after[::-1])
+    return [
+        utf16_length(text[:begin]),
+        utf16_length(text[:end]),
+        before[begin:],
+        after[: len(after) - len(text) + end],
+    ]
+
+
+def common_start(first: str, second: str) -> int:
+    """Length of the common prefix of two texts."""
+    count = 0
+    for one, other in zip(first, second, strict=False):
+        if one != other:
+            break
+        count += 1
+    return count
+
+
+def utf16_length(text: str) -> int:
+    """Length of a text in UTF-16 code units, as in JavaScript."""
+    return len(text.encode("utf-16-le")) // 2
+
+
+def _link(link: Link, tree: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """Document of a link.
+
+    ``edit`` has the `splice_of` each changeable key, and False for other keys. ``follows`` marks keys whose value
+    applies both ways.
+    """
+    edit: dict[str, Any] = {}
+    follows = {}
     side = link.forward
     is_radio = side.access is not None or side.grants is not None or side.handover is not None
     changeable = {
@@ -538,9 +587,11 @@ def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
     }
     for key in EDITED_KEYS:
         written = get_value(tree, ("links", link.name, key))
-        plain[key] = changeable[key] and (key == "queue" or not isinstance(written, dict))
+        is_plain = not isinstance(written, dict)
+        path = ("links", link.name, key) if is_plain else ("links", link.name, key, "limit")
+        edit[key] = (splice_of(text, path) or False) if changeable[key] and (key == "queue" or is_plain) else False
         follows[key] = get_value(tree, ("links", link.name, "reverse", key)) is None
-    return {"name": link.name, "ends": list(link.ends), "edit": plain, "follows": follows}
+    return {"name": link.name, "ends": list(link.ends), "edit": edit, "follows": follows}
 
 
 def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
