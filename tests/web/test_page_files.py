@@ -251,4 +251,4 @@ def test_a_counterexample_has_a_page_with_both_runs_and_where_they_part(tmp_path
     assert each.told not in " ".join(chapter["texts"])
     assert chapter["tables"][0]["rows"][0][:2] == ["linux", "2.5 (95 % interval 2.28 to 2.75)"]
     assert chapter["at"]["key"] == "subflow/1"
-    assert data["runs"][0]["signature"] == signature_of(data["runs"][0]["toml"], each.network().scenario.seed)
+    assert data["runs"][0]["signature"] == signature_of(data["runs"][0]["toml"], each.first_seed)

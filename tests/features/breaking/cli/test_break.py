@@ -82,8 +82,8 @@ def test_a_counterexample_is_run_beside_what_keeps_the_claim_and_explained(subfl
     result = subflow("break", "--explain", "improve-olia", "--db", str(tmp_path / "runs.db"))
     assert result.code == 0
     assert "run 1: olia; run 2: newreno on the best path" in result.out
-    assert "They diverge at 1.8 s" in result.out
-    assert "alpha = -0.5" in result.out
+    assert "They diverge at 3.41 s" in result.out
+    assert "coupled = 0.00879705 pkt" in result.out
     path = tmp_path / "mine.toml"
     named_counterexample("improve-lia").write(tmp_path, "mine")
     document = json.loads(subflow("break", "--explain", str(path), "--no-store", "--json").out)

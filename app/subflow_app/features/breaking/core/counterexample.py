@@ -460,6 +460,8 @@ class CaseRun(NamedTuple):
 def case_runs(each: Counterexample) -> list[CaseRun]:
     """The runs of a counterexample: the tested controller first, then each case of the claim.
 
+    Their seed is the first unseen seed, so that they show the numbers of the counterexample.
+
     For a claim without cases, the second run uses the first controller of the catalogue, other than learning agents,
     that satisfies the claim in this network. The run is omitted if no controller does.
 
@@ -468,17 +470,20 @@ def case_runs(each: Counterexample) -> list[CaseRun]:
         ScenarioError: if the scenario is not usable.
         SimError: if a run that determines the best path or the second controller fails.
     """
-    trial, net = each.trial(), each.network()
-    runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, each.text))]
+    trial, net = each.trial(), repetitions(each.network(), [each.first_seed])[0]
+    written = set_value(each.text, ("seed",), each.first_seed)
+    if net.scenario.start_jitter_s > 0:
+        written = set_value(written, ("start_jitter",), f"{net.scenario.start_jitter_s:g}s")
+    runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, written))]
     cases = [case for case in each.claim.cases.values() if not _entrant(trial, case).is_blind]
     for case in cases:
-        text = _with_flows(each.text, net, trial.scenario(net, case.name))
+        text = _with_flows(written, net, trial.scenario(net, case.name))
         entrant = _entrant(trial, case)
         text = entrant.put_into(text, net.competes)
         runs.append(CaseRun(case.name, _title(entrant, case), _source(each, text, case.name)))
     keeper = None if cases else _keeper(trial, net)
     if keeper is not None:
-        text = keeper.put_into(each.text, net.competes)
+        text = keeper.put_into(written, net.competes)
         runs.append(CaseRun(ENTRANT, keeper.name, _source(each, text, keeper.name)))
     return runs
 
