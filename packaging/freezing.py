@@ -14,6 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TypeAlias
 
+import dataclass_code
 from linux.archive import is_elf
 from subflow_app.distribution import DISTRIBUTION
 
@@ -136,6 +137,7 @@ def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
     assets = root / "assets"
     data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in asset_files(assets)]
     data.append((str(prepared / "guide"), "guide"))
+    data.append((str(prepared / dataclass_code.FILE), "."))
     data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
     data.append((str(_qt_texts()), "PySide6/Qt/translations"))
     folder = f"{DISTRIBUTION.replace('-', '_')}-{version(root)}.dist-info"

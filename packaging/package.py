@@ -11,6 +11,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+import dataclass_code
 import freezing
 import guided_core
 import icons
@@ -56,6 +57,8 @@ def prepare() -> None:
         path = PREPARED / "guide" / name
         shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     icons.write(PREPARED)
+    words = [sys.executable, ROOT / "packaging" / "dataclass_code.py", PREPARED / dataclass_code.FILE]
+    _step("Compiling data classes", "dataclasses", words, {"QT_QPA_PLATFORM": "offscreen"})
 
 
 def freeze(core: Path | None) -> None:

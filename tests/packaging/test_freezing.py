@@ -16,6 +16,7 @@ import pytest
 from packaging.utils import canonicalize_name
 from tests.helpers.members import for_each
 
+import dataclass_code
 import freezing
 import licences
 import sizes
@@ -78,6 +79,34 @@ assert "#ff0000" in colours, colours
 """
     places = os.pathsep.join((str(ROOT / "packaging"), *sys.path))
     environment = os.environ | {"PYTHONPATH": places, "QT_QPA_PLATFORM": "offscreen"}
+    subprocess.run([sys.executable, "-c", words], env=environment, check=True, timeout=120)
+
+
+def test_data_classes_are_defined_from_code_that_is_compiled_already(tmp_path: Path) -> None:
+    file = tmp_path / dataclass_code.FILE
+    places = os.pathsep.join((str(ROOT / "packaging"), *sys.path))
+    environment = os.environ | {"PYTHONPATH": places, "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, str(ROOT / "packaging" / "dataclass_code.py"), str(file)]
+    subprocess.run(command, env=environment, check=True, timeout=120)
+    words = f"""
+import builtins, dataclass_code, pathlib
+asked = []
+run = builtins.exec
+def heard(source, *names):
+    asked.append(isinstance(source, str) and "__create_fn__" in source)
+    run(source, *names)
+builtins.exec = heard
+dataclass_code.use(pathlib.Path({str(file)!r}))
+import subflow_app.shell.main_window
+
+import dataclasses
+assert len(asked) > 500 and not any(asked)
+@dataclasses.dataclass(frozen=True)
+class Own:
+    first: int
+    second: str = "b"
+assert repr(Own(1)) == "Own(first=1, second='b')" and Own(1) == Own(1, "b") and asked[-1]
+"""
     subprocess.run([sys.executable, "-c", words], env=environment, check=True, timeout=120)
 
 
