@@ -91,3 +91,6 @@ def test_a_wheel_of_the_archive_does_what_it_is_for(name: str, program: list[obj
     assert _output([sys.executable, "-S", *program], tmp_path, PYTHONPATH=paths)
     helper = tmp_path / "subflow_sim" / "subflow-kernel-helper"
     assert os.access(helper, os.X_OK) == (name == "workbench" and sys.platform == "linux")
+    # The helper contains parts of the C library, whose licence asks for its text.
+    texts = {path.name for path in tmp_path.glob("*.dist-info/licenses/**/*") if path.is_file()}
+    assert texts == {"LICENSE"} | ({"glibc.txt", "LGPL-2.1.txt"} if name == "workbench" else set())
