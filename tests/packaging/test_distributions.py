@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -54,7 +55,10 @@ def _sources(folder: str) -> set[str]:
 
 
 def test_the_simulators_archive_has_what_it_is_built_of_and_nothing_else(simulator: Path) -> None:
-    beside = ("sim/core", "sim/bindings", "assets/agents", "assets/controllers", "assets/scenarios")
+    recipe = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
+    compiled = sorted(set(re.findall(r"GLOB\w* \w+ CONFIGURE_DEPENDS (sim/\w+)/", recipe)))
+    assert {"sim/core", "sim/bindings"} < set(compiled)
+    beside = (*compiled, "assets/agents", "assets/controllers", "assets/scenarios")
     assert _files(simulator) == {
         *("LICENSE", "PKG-INFO", "PYPI.md", "project_metadata.py", "pyproject.toml", "tree/CMakeLists.txt"),
         *(path.removeprefix("sim/") for path in _sources("sim/subflow_sim")),
