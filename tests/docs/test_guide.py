@@ -141,7 +141,7 @@ def test_the_site_is_ready_for_any_host(html: Path, pages: dict[Path, _Page]) ->
     assert len([name for name in added if name.startswith("examples/")]) == 3
     assert "examples.html" in pages[html / "index.html"].links
     # Without an icon, browsers ask the host for favicon.ico.
-    assert [path for path in pages if 'rel="icon"' not in path.read_text(encoding="utf-8")] == []
+    assert [path for path in pages if 'icon" href="' not in path.read_text(encoding="utf-8")] == []
 
 
 @BUILDS
