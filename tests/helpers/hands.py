@@ -30,14 +30,20 @@ class Hands:
         self.browser = browser
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
-        """Left, top, width and height of the element found by a selector, after scrolling to it."""
-        found = self.browser.run(
-            f"(() => {{ const place = document.querySelector({json.dumps(selector)});"
-            " if (!place) return null; place.scrollIntoView({block: 'center'});"
-            " const box = place.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
-        )
-        assert found is not None, f"there is no {selector}"
-        return tuple(found)
+        """Left, top, width and height of an element after scrolling to it, once it rests."""
+        before = None
+        for _ in range(100):  # drawing the curves of a run moves what lies below them
+            found = self.browser.run(
+                f"(() => {{ const place = document.querySelector({json.dumps(selector)});"
+                " if (!place) return null; place.scrollIntoView({block: 'center', behavior: 'instant'});"
+                " const box = place.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
+            )
+            assert found is not None, f"no element matches {selector}"
+            if found == before:
+                return tuple(found)
+            before = found
+            time.sleep(0.05)
+        raise AssertionError(f"{selector} never rests")
 
     def click(self, selector: str) -> None:
         """Clicks the middle of an element."""

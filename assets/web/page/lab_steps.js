@@ -100,7 +100,11 @@ class StepView {
       if (value === null) problem.textContent = say("no_number", input.value, asked.unit ? ` ${asked.unit}` : "");
       else take(value);
     };
-    input.addEventListener("keydown", (event) => event.key === "Enter" && act());
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      event.preventDefault();  // otherwise the same key presses "Next step", which gets the focus of a judged answer
+      act();
+    });
     return [element("div", { class: "choices" }, element("label", {}, input, asked.unit ? ` ${asked.unit}` : ""), this.button(say(word), act, "main")), problem];
   }
 
