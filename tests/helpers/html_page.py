@@ -5,6 +5,7 @@ from __future__ import annotations
 from html.parser import HTMLParser
 
 _VOID = ("meta", "link", "br", "img")
+_NO_ICON = "data:,"  # an empty icon, which leads nowhere
 
 
 class HtmlPage(HTMLParser):
@@ -27,7 +28,8 @@ class HtmlPage(HTMLParser):
         self.tags.append(tag)
         self.ids += [values["id"]] if values.get("id") else []
         self.classes += [values["class"]] if "class" in values else []
-        self.links += [values[name] for name in ("href", "src", "xlink:href") if name in values]
+        found = (values[name] for name in ("href", "src", "xlink:href") if name in values)
+        self.links += [link for link in found if link != _NO_ICON]
         if tag not in _VOID:
             self._open.append(tag)
 
