@@ -79,7 +79,7 @@ assert "#ff0000" in colours, colours
 """
     places = os.pathsep.join((str(ROOT / "packaging"), *sys.path))
     environment = os.environ | {"PYTHONPATH": places, "QT_QPA_PLATFORM": "offscreen"}
-    subprocess.run([sys.executable, "-c", words], env=environment, check=True, timeout=120)
+    assert subprocess.run([sys.executable, "-c", words], env=environment, check=False, timeout=120).returncode == 0
 
 
 def test_data_classes_are_defined_from_code_that_is_compiled_already(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ class Own:
     second: str = "b"
 assert repr(Own(1)) == "Own(first=1, second='b')" and Own(1) == Own(1, "b") and asked[-1]
 """
-    subprocess.run([sys.executable, "-c", words], env=environment, check=True, timeout=120)
+    assert subprocess.run([sys.executable, "-c", words], env=environment, check=False, timeout=120).returncode == 0
 
 
 def test_every_module_of_ours_is_in_the_bundle() -> None:

@@ -18,4 +18,4 @@ assert "QWizard" not in vars(pg.QtWidgets) and len(vars(pg.QtWidgets)) < 100
 
 
 def test_pyqtgraph_reads_the_classes_of_qt_that_it_uses_and_no_other() -> None:
-    subprocess.run([sys.executable, "-c", ASKED], check=True, timeout=120)
+    assert subprocess.run([sys.executable, "-c", ASKED], check=False, timeout=120).returncode == 0

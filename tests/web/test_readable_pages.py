@@ -108,8 +108,8 @@ def test_axe_finds_nothing_and_targets_are_large(chromium: Chromium, pages: dict
         unfolded(chromium, kind)
         chromium.ask("Runtime.evaluate", expression=axe_script())
         found: list[dict[str, Any]] = json.loads(chromium.run(AXE))
-        told = {each["id"]: [node["html"][:200] for node in each["nodes"]] for each in found}
-        assert told == {}, f"{kind}, {width} pixels"
+        faults = {each["id"]: [node["html"][:200] for node in each["nodes"]] for each in found}
+        assert faults == {}, f"{kind}, {width} pixels"
         assert chromium.run(SMALL) == []
         assert chromium.run("document.documentElement.scrollWidth") <= width
         # A table that is cut shows a shadow at its edge, until it has been scrolled to its end.

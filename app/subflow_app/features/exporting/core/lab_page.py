@@ -41,8 +41,8 @@ from subflow_app.features.exporting.core.web_page import (
     page_of,
     policy_texts,
     run_document,
+    splice_between,
     told_words,
-    utf16_length,
 )
 from subflow_app.features.labs.core.checks import Exploration
 from subflow_app.features.labs.core.functions import functions
@@ -332,17 +332,13 @@ def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, A
     except (AppError, SimError):
         return None
     patch = list(_differences(base.info, info))
-    begin = common_start(base.text, text)
-    end = len(base.text) - common_start(base.text[begin:][::-1], text[begin:][::-1])
+    cut = common_start(base.text, text)
+    begin, end, _, new = splice_between(base.text, text[:cut], text[cut:])
     found = facts(ScenarioDoc(text), base.facts)
     return {
         "label": label_of(changes),
         "patch": patch,
-        "splice": [
-            utf16_length(base.text[:begin]),
-            utf16_length(base.text[:end]),
-            text[begin : len(text) - len(base.text) + end],
-        ],
+        "splice": [begin, end, new],
         "facts": {name: value for name, value in found.items() if value != base.facts[name]},
     }
 
@@ -552,9 +548,9 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
     """
     check_page(lab)
     data = lab_document(lab, key=key, language=language or current_language())
-    told = str(data["lab"]["introduction"])
+    introduction = str(data["lab"]["introduction"])
     packed = {"told": compact_json(data)}
-    page = page_of({"format": FORMAT}, lab.title, told, LAB, packed=packed, language=str(data["language"]))
+    page = page_of({"format": FORMAT}, lab.title, introduction, LAB, packed=packed, language=str(data["language"]))
     return write_file(path, page)
 
 
@@ -714,20 +710,20 @@ def _said(prediction: Prediction, said: str | float) -> Any:
 
 def _question(question: Question, shown: Callable[[str], str], salt: str, *, is_open: bool) -> dict[str, Any]:
     """The document of a question; `is_open`: its answer depends on numbers of one's own, and is not sealed."""
-    told: dict[str, Any] = {"id": question.id, "ask": shown(question.ask), "options": list(question.options)}
-    told |= {"unit": question.unit, "tolerance": question.tolerance}
+    document: dict[str, Any] = {"id": question.id, "ask": shown(question.ask), "options": list(question.options)}
+    document |= {"unit": question.unit, "tolerance": question.tolerance}
     if question.sealed is not None:
         sealed = question.sealed
-        return told | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
+        return document | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
     if not question.options:
         expression = Expression(question.answer, functions())
         if is_open or list(expression.calls()):  # the answer depends on the student's own work and is not secret
             mistakes = [[mistake.said, mistake.why] for mistake in question.mistakes]
-            return told | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
+            return document | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
         right = expression.value(lambda *_: 0.0)
         assert isinstance(right, float | int)
-        return told | {"sealed": _sealed(question, float(right), salt)}
-    return told | {"sealed": _sealed(question, question.answer, salt)}
+        return document | {"sealed": _sealed(question, float(right), salt)}
+    return document | {"sealed": _sealed(question, question.answer, salt)}
 
 
 def _sealed(question: Question, right: str | float, salt: str) -> dict[str, Any]:

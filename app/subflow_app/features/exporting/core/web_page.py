@@ -544,11 +544,16 @@ def splice_of(text: str, path: tuple[str, ...]) -> list[Any] | None:
     before, quoted, after = with_mark.partition(f'"{_MARK}"')
     if not quoted:
         return None
+    return splice_between(text, before, after)
+
+
+def splice_between(text: str, before: str, after: str) -> list[Any]:
+    """The part of a text that changes if it becomes `before` and `after`: two positions, and the new text in each."""
     begin = common_start(text, before)
     end = len(text) - common_start(text[begin:][::-1], after[::-1])
     return [
-        utf16_length(text[:begin]),
-        utf16_length(text[:end]),
+        _utf16_length(text[:begin]),
+        _utf16_length(text[:end]),
         before[begin:],
         after[: len(after) - len(text) + end],
     ]
@@ -564,7 +569,7 @@ def common_start(first: str, second: str) -> int:
     return count
 
 
-def utf16_length(text: str) -> int:
+def _utf16_length(text: str) -> int:
     """Length of a text in UTF-16 code units, as in JavaScript."""
     return len(text.encode("utf-16-le")) // 2
 
